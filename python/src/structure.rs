@@ -266,6 +266,7 @@ fn inversion(design: &paynter::Design, at: Option<f64>) -> Result<Answer, Refuse
         picture: turned.map(|b| draw_bicausal(&subject, &b)),
         text: inverse_text(&found),
         json: inverse_json(&found),
+        warnings: found.warnings,
         table: Some(found.table),
         ..Answer::default()
     })

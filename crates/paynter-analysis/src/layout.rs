@@ -180,6 +180,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         wanted: layout.wanted.clone(),
         measured: layout.measured.iter().map(|m| m.1).collect(),
         wants_ranges: false,
+        wants_areas: None,
         parameters: Vec::new(),
         is_minimal: plan.constraints == Constraints::Minimal,
         keeps_past: plan.constraints == Constraints::Delayed,

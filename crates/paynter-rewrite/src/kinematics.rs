@@ -5,7 +5,8 @@
 //!      or why there is none.
 //!
 //! Arrows are followed: `a -> TF(n) -> b` makes b the n-fold of a, and a 0-junction with one way out makes that the sum of its ways in. A
-//! 0-junction that also holds an R, C or I lets any flow through, so that what is behind it is a coordinate of its own.
+//! 0-junction that also holds an R, C or I lets any flow through, so that what is behind it is a coordinate of its own. One with several ways out gives
+//! what is left to the junction without storages: `c -> sum -> a, sum -> rel` says how fast c moves beside a.
 
 use crate::algebra::Algebra;
 use crate::net::{BondId, Kind, Net, ThingId};
@@ -172,22 +173,62 @@ impl<'n> Kinematics<'n> {
         if others.iter().any(|&b| !is_kinematic(kind_of(b))) {
             return Flow::Free;
         }
+        if others.iter().any(|&b| net.bonds[b].tail == sum) {
+            match self.what_is_left(sum) {
+                Some(left) if left == out => {}
+                Some(_) => return Flow::Free,
+                None => {
+                    let label = net.label(sum);
+                    return Flow::Unknown(format!("{label} leads to several junctions"));
+                }
+            }
+        }
         let mut total = Form::new();
         for bond in others {
-            if net.bonds[bond].head != sum {
-                return Flow::Unknown(format!("{} leads to several junctions", net.label(sum)));
-            }
-            let form = match self.along(algebra, bond) {
+            let is_in = net.bonds[bond].head == sum;
+            let form = match is_in {
+                true => self.along(algebra, bond),
+                false => match self.of(algebra, net.bonds[bond].head) {
+                    Ok(form) => Flow::Of(form),
+                    Err(why) => Flow::Unknown(why),
+                },
+            };
+            let form = match form {
                 Flow::Of(form) => form,
                 other => return other,
             };
             for (at, t) in form {
+                let t = if is_in { t } else { algebra.pool.neg(t) };
                 let zero = algebra.pool.number(0.0);
                 let entry = total.entry(at).or_insert(zero);
                 *entry = algebra.pool.add(*entry, t);
             }
         }
         Flow::Of(total)
+    }
+
+    /// Of several ways out of a 0-junction the one to a 1-junction without storages that nothing else leads to, if there is just one.
+    fn what_is_left(&self, sum: ThingId) -> Option<BondId> {
+        let net = self.net;
+        let outs = net.at(sum).into_iter();
+        let outs: Vec<BondId> = outs.filter(|&b| net.bonds[b].tail == sum).collect();
+        let head = |b: BondId| net.bonds[b].head;
+        let is_one = |b: BondId| net.things[head(b)].kind == Kind::One;
+        if !outs.iter().all(|&b| is_one(b)) {
+            return None;
+        }
+        let is_bare = |&b: &BondId| {
+            let across = |o: BondId| net.things[net.across(o, head(b))].kind;
+            let leads = |o: BondId| net.bonds[o].head == head(b) && across(o) != Kind::Se;
+            net.at(head(b)).into_iter().filter(|&o| o != b).all(|o| {
+                !leads(o) && !matches!(across(o), Kind::I | Kind::C | Kind::Sf | Kind::Other)
+            })
+        };
+        let bare: Vec<BondId> = outs.into_iter().filter(is_bare).collect();
+        match bare[..] {
+            [left] => Some(left),
+            _ => None,
+        }
     }
 
     /// Coordinates that are not free: a source sets their flow, or a 0-junction without a way out ties them. Each with what does it.

@@ -163,7 +163,7 @@ struct Mover<'m, 'a> {
 impl Mover<'_, '_> {
     fn run(&mut self, net: &mut Net, named: &[String]) -> Result<(), Vec<Diagnostic>> {
         let places = Places::read(net, self.source);
-        let masses = self.masses(net, &places, named)?;
+        let (masses, unknown) = self.masses(net, &places, named)?;
         let mut kinematics = Kinematics::new(net);
         let held = kinematics.held(&mut self.algebra);
         let groups = self.groups(masses);
@@ -183,6 +183,10 @@ impl Mover<'_, '_> {
             if let Err(why) = self.carry_out(net, &places, &field) {
                 refused.push((whose, why));
             }
+        }
+        // Where others have moved, what cannot be looked at depends on nothing that could take it.
+        if self.steps.is_empty() {
+            refused.extend(unknown);
         }
         self.refuse(net, named, refused)
     }
@@ -222,7 +226,7 @@ impl Mover<'_, '_> {
         net: &mut Net,
         places: &Places,
         named: &[String],
-    ) -> Result<Vec<Mass>, Vec<Diagnostic>> {
+    ) -> Result<(Vec<Mass>, Vec<Refusal>), Vec<Diagnostic>> {
         for name in named {
             let is_it = |t: &&crate::net::Thing| t.name.as_deref() == Some(name);
             let found = net.things.iter().find(is_it);
@@ -238,8 +242,7 @@ impl Mover<'_, '_> {
         };
         let (mut all, mut refused) = self.all_masses(net, places);
         if named.is_empty() {
-            // What stands alone and cannot be looked at depends on nothing that could take it.
-            return Ok(all);
+            return Ok((all, refused));
         }
         refused.retain(|(t, _)| is_named(net, t[0]));
         self.refuse(net, named, refused)?;
@@ -247,7 +250,7 @@ impl Mover<'_, '_> {
         let coordinates: BTreeSet<ThingId> = meant.flat_map(|m| m.form.keys().copied()).collect();
         let is_own = |m: &Mass| m.junction.is_some_and(|j| coordinates.contains(&j));
         all.retain(|m| is_named(net, m.thing) || is_own(m));
-        Ok(all)
+        Ok((all, Vec::new()))
     }
 
     /// All inertias whose flows are known, and why the others' are not.

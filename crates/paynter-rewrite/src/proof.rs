@@ -270,6 +270,7 @@ fn spec(wanted: Vec<Wanted>) -> RunSpec {
         wanted,
         measured: Vec::new(),
         wants_ranges: false,
+        wants_areas: None,
         parameters: Vec::new(),
         keeps_past: false,
         is_minimal: false,

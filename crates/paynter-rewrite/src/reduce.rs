@@ -67,6 +67,15 @@ struct Free {
     sources: Vec<ThingId>,
     /// Inertias that keep their momentum, each with the junction it stands at, if it has one of its own.
     inertias: Vec<(ThingId, Option<ThingId>)>,
+    /// Transformers from 1-junctions into the 0-junction.
+    ratios: Vec<Ratio>,
+}
+
+/// A transformer that gives a sum of flows the flow of a 1-junction times its modulus.
+struct Ratio {
+    tf: ThingId,
+    /// The flow that it gives.
+    flow: String,
 }
 
 /// A momentum at the start of runs.
@@ -393,6 +402,7 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
             ];
             plan.push((source, images));
         }
+        plan.extend(free.ratios.iter().map(|ratio| (ratio.tf, Vec::new())));
         plan.push((free.junction, vec![("f", Image::of(rate))]));
         plan.push((free.sum, vec![("e", zero())]));
         Some(plan)
@@ -410,9 +420,11 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
                 continue;
             }
             let known = plan.iter().find(|(t, _)| *t == other);
-            let flow = match known {
-                Some((_, images)) => images.iter().find(|(q, _)| *q == "f")?.1.text.clone(),
-                None => format!("{}.f", net.things[other].name.as_ref()?),
+            let ratio = free.ratios.iter().find(|r| r.tf == other);
+            let flow = match (known, ratio) {
+                (Some((_, images)), _) => images.iter().find(|(q, _)| *q == "f")?.1.text.clone(),
+                (None, Some(ratio)) => ratio.flow.clone(),
+                (None, None) => format!("{}.f", net.things[other].name.as_ref()?),
             };
             // Σ in = Σ out: what flows out is given by what flows in.
             let flow = if sign(bond) { negative(&flow) } else { flow };
@@ -496,7 +508,10 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         };
         let asked = [of.to_owned()];
         let with = with_lines(self.source, net);
-        if let Ok(found) = beginning_alone(self.loader, self.path, (self.source, &with), &asked) {
+        let is_number = |v: &f64| v.is_finite();
+        let alone = beginning_alone(self.loader, self.path, (self.source, &with), &asked).ok();
+        // With all coordinates at zero the model may have no momentum: it is experiments that say where it begins.
+        if let Some(found) = alone.filter(|found| found.values[0].iter().all(is_number)) {
             momentum.alone = found.texts[0].clone();
             momentum.is_zero = found.values[0].iter().all(|v| *v == 0.0);
         }
@@ -504,6 +519,10 @@ impl<L: Loader + Clone> Reducer<'_, '_, L> {
         for e in self.experiments().filter(|e| !e.body.is_empty()) {
             let text = (self.path, self.source.text);
             let found = beginning(self.loader, text, &e.name.text, &asked)?;
+            if !found.values[0].iter().all(is_number) {
+                let name = &e.name.text;
+                return Err(format!("`{of}` has no value where `{name}` begins"));
+            }
             momentum.is_zero &= found.values[0].iter().all(|v| *v == 0.0);
             let value = found.texts[0].clone();
             momentum.values.push((e.name.text.to_string(), value));
@@ -616,7 +635,7 @@ fn free(net: &Net, junction: ThingId, idle: &BTreeSet<String>) -> Result<Free, S
             net.label(sum)
         ));
     }
-    let mut inertias = Vec::new();
+    let (mut inertias, mut ratios) = (Vec::new(), Vec::new());
     for bond in net.at(sum) {
         let other = net.across(bond, sum);
         if other == junction {
@@ -624,6 +643,8 @@ fn free(net: &Net, junction: ThingId, idle: &BTreeSet<String>) -> Result<Free, S
         }
         if let Some(found) = lone_inertia(net, other, sum) {
             inertias.push(found);
+        } else if let Some(ratio) = ratio(net, other, sum) {
+            ratios.push(ratio);
         } else if net.things[other].kind != Kind::One || net.things[other].name.is_none() {
             return Err(format!("{} acts on {}", net.label(other), net.label(sum)));
         }
@@ -635,8 +656,33 @@ fn free(net: &Net, junction: ThingId, idle: &BTreeSet<String>) -> Result<Free, S
             sum,
             sources,
             inertias,
+            ratios,
         }),
     }
+}
+
+/// A transformer that leads from a 1-junction with a name into a 0-junction.
+fn ratio(net: &Net, tf: ThingId, sum: ThingId) -> Option<Ratio> {
+    let thing = &net.things[tf];
+    let bonds = net.at(tf);
+    let &[a, b] = bonds.as_slice() else {
+        return None;
+    };
+    let is_out = |b: BondId| net.bonds[b].tail == tf && net.bonds[b].head == sum;
+    let before = match (is_out(a), is_out(b)) {
+        (true, false) => b,
+        (false, true) => a,
+        _ => return None,
+    };
+    let from = &net.things[net.bonds[before].tail];
+    let leads = thing.kind == Kind::Tf && net.bonds[before].head == tf && from.kind == Kind::One;
+    let (true, Some(gain), Some(name)) = (leads, &thing.gain, &from.name) else {
+        return None;
+    };
+    Some(Ratio {
+        tf,
+        flow: product(gain, &format!("{name}.f")),
+    })
 }
 
 /// An inertia at a 0-junction, directly or behind a 1-junction of its own.

@@ -413,3 +413,66 @@ fn random_mechanisms_move_as_before() {
         "{n_moved} {n_gyrators}"
     );
 }
+
+/// A cart with a double pendulum and friction in its hinge, as `paynter lagrangian` writes it: the hinge turns with what `c` has beside `a`, so
+/// that a 0-junction has two ways out.
+const CART: &str = "model Cart {
+    cart: 1 -> k0: I(1.5), rail: R(0.1)
+    a_rate: 1 -> v1: C { e = 8.9271*sin(q) }
+    c_rate: 1 -> v2: C { e = 2.4525*sin(q) }
+    sum_e1: 0 -> e1: 1 -> k1: I(0.8)
+    a_rate -> TF(0.7*cos(a)) -> sum_e1
+    cart -> sum_e1
+    a_rate -> TF(0.7*sin(a)) -> u1: 1 -> k2: I(0.8)
+    sum_e2: 0 -> e2: 1 -> k3: I(0.5)
+    c_rate -> TF(cos(c)/2) -> sum_e2
+    e1 -> sum_e2
+    sum_u2: 0 -> u2: 1 -> k4: I(0.5)
+    c_rate -> TF(sin(c)/2) -> sum_u2
+    u1 -> sum_u2
+    sum_rel: 0 -> rel: 1 -> hinge: R(0.02)
+    sum_rel -> a_rate
+    c_rate -> sum_rel
+    F: Se(sin(3*time)) -> cart
+    der(x) = cart.f
+    a = v1.q
+    c = v2.q
+}
+experiment e of Cart { start a = 0.4, c = -0.3, c_rate.f = 1; stop = 3; rtol = 1e-11; record x, a, c, rel.f as w, hinge.power as loss }
+";
+
+#[test]
+fn a_relative_speed_does_not_keep_inertias_from_moving() {
+    let found = moved(CART, &[]).expect("it is a model");
+    assert!(
+        found.text.contains("IC["),
+        "{:?}\n{}",
+        found.lines(),
+        found.text
+    );
+    let model = model_of(&found.text);
+    assert!(
+        !["k1:", "k2:", "k3:", "k4:"]
+            .iter()
+            .any(|k| model.contains(k)),
+        "{model}"
+    );
+    assert!(same_run(CART, &found) < 1e-8);
+}
+
+#[test]
+fn where_nothing_moves_the_reason_is_told() {
+    // Two junctions without storages: either could be what is left.
+    let text = CART.replace(
+        "rel: 1 -> hinge: R(0.02)",
+        "rel: 1 -> hinge: R(0.02)\n    sum_rel -> more: 1 -> slip: R(3)",
+    );
+    let found = moved(&text, &[]).expect("it is a model");
+    let lines = found.lines();
+    assert!(
+        lines
+            .iter()
+            .any(|l| l.starts_with("not done: minimal") && l.contains("several junctions")),
+        "{lines:?}"
+    );
+}

@@ -4,6 +4,7 @@
 //! Out: a run: its table, traces for measures, its energy audit, and how it ended. What goes wrong is a
 //!      [`trouble::Trouble`] with time and place; this crate has no words for people.
 
+pub mod areas;
 pub mod audit;
 pub mod configuration;
 pub mod following;

@@ -6,6 +6,7 @@
 //! **Invariant:** at the time of an event the row holds the values after it. Output never
 //! changes the steps: values come from the dense output.
 
+use crate::areas::Areas;
 use crate::ranges::Ranges;
 use crate::trace::{Measured, Trace};
 use paynter_solve::{Dense, EvalError, EventRecord, Observer, System};
@@ -79,6 +80,8 @@ pub struct Recorder<'a> {
     row: Vec<f64>,
     /// Least and largest values, where they are asked for.
     pub(crate) ranges: Option<Ranges>,
+    /// Integrals of the columns and of their sizes, where they are asked for.
+    pub(crate) areas: Option<Areas>,
     /// What went wrong while computing a recorded quantity.
     pub failure: Option<(f64, EvalError)>,
 }
@@ -105,6 +108,7 @@ impl<'a> Recorder<'a> {
             y: Vec::new(),
             row: vec![0.0; n_columns],
             ranges: None,
+            areas: None,
             failure: None,
         }
     }
@@ -171,6 +175,7 @@ impl Observer for Recorder<'_> {
     fn needs_dense(&mut self, t0: f64, t1: f64) -> bool {
         let is_read_at = |t: &Trace| t.at().is_some_and(|at| at > t0 && at < t1);
         self.reads_inside
+            || self.areas.is_some()
             || self.traces.iter().any(is_read_at)
             || self.output_times.get(self.next).is_some_and(|&t| t < t1)
             || self.ranges.as_ref().is_some_and(|r| r.may_grow(t1 - t0))
@@ -223,6 +228,12 @@ impl Observer for Recorder<'_> {
 
         if let Some(ranges) = &mut self.ranges
             && let Err(error) = ranges.step(dense, &mut y, system)
+        {
+            self.failure = Some((t1, error));
+            return ControlFlow::Break(());
+        }
+        if let Some(areas) = &mut self.areas
+            && let Err(error) = areas.step(dense, &mut y, system)
         {
             self.failure = Some((t1, error));
             return ControlFlow::Break(());

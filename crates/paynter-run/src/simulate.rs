@@ -3,6 +3,7 @@
 //! In:  a [`Compiled`] model, what to record and when, method and tolerances.
 //! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
 
+use crate::areas::{Area, Areas};
 use crate::audit::{Audit, Booked, audit};
 use crate::hybrid::{End, HybridRun, Rechosen};
 use crate::ranges::Ranges;
@@ -31,6 +32,8 @@ pub struct Run<Why = Box<Trouble>> {
     pub traces: Vec<Trace>,
     /// Least and largest value of each recorded column over the whole run, in its unit, where asked for.
     pub ranges: Vec<Option<(f64, f64)>>,
+    /// The area under each recorded column, SI units, where asked for.
+    pub areas: Vec<Area>,
     /// Where the start came from.
     pub start: StartReport,
     /// Work done.
@@ -71,6 +74,7 @@ impl<Why> Run<Why> {
             table: self.table,
             traces: self.traces,
             ranges: self.ranges,
+            areas: self.areas,
             start: self.start,
             statistics: self.statistics,
             audit: self.audit,
@@ -156,6 +160,7 @@ pub fn simulate(
         left_open: machine.left_open(),
         traces: followed.traces,
         ranges: in_units(followed.ranges, &spec.wanted),
+        areas: followed.areas,
         states,
         defaulted,
         machine_code: machine.machine_code(),
@@ -208,6 +213,8 @@ pub struct Followed {
     pub event_times: Vec<f64>,
     /// Least and largest value of each column, where asked for.
     pub ranges: Vec<Option<(f64, f64)>>,
+    /// The area under each column, where asked for.
+    pub areas: Vec<Area>,
     /// Why it ended.
     pub ending: Ending,
     /// Stored energy at the start and at the end, where both have a value.
@@ -231,6 +238,9 @@ pub fn follow(
     );
     recorder.onlooker.clone_from(&spec.onlooker);
     recorder.ranges = spec.wants_ranges.then(|| Ranges::new(spec.wanted.len()));
+    let n_columns = spec.wanted.len();
+    let judged = spec.wants_areas.clone();
+    recorder.areas = judged.map(|judged| Areas::new(n_columns, judged, spec.rtol));
     let End { t, y, ending } = hybrid.go(&start.y0, &mut recorder);
     let energy_after = hybrid.at_present().0.stored_energy(t, &y);
     Followed {
@@ -238,6 +248,7 @@ pub fn follow(
         traces: recorder.traces,
         event_times: recorder.event_times,
         ranges: recorder.ranges.iter().flat_map(Ranges::found).collect(),
+        areas: recorder.areas.iter().flat_map(Areas::found).collect(),
         ending,
         energy: energy_before.ok().zip(energy_after.ok()),
     }

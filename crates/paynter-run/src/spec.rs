@@ -11,6 +11,7 @@ use paynter_solve::Method;
 use paynter_symbolic::dae::Origin;
 use paynter_symbolic::reduced::{Block, Reduced};
 use paynter_symbolic::{ExprId, SymbolId};
+use std::ops::Range;
 
 /// A quantity to record.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +70,8 @@ pub struct RunSpec {
     pub measured: Vec<Measured>,
     /// Find min and max between the output times as well.
     pub wants_ranges: bool,
+    /// Integrate the columns and their sizes; these, of one unit, say how finely.
+    pub wants_areas: Option<Range<usize>>,
     /// Parameters changed after compiling, SI units.
     pub parameters: Vec<(SymbolId, f64)>,
     /// Methods keep their past over ticks: see [`paynter_solve::Options::keeps_past`].

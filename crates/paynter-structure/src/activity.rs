@@ -4,10 +4,13 @@
 //! Out: [`Activities`]: ∫|P| dt of each element, ranked (Louca, Stein, Hulbert & Sprague 1997), and peak, mean and
 //!      root mean square of effort, flow and power of each bond.
 //!
+//! Sizes of powers are integrated from zero to zero along every step ([`paynter::areas`]), so that they are as exact as the run.
+//!
 //! **Invariant:** the shares of resistors and storages add up to 1. Sources are listed, but have no share: the question is which
 //! element could be left out.
 
 use paynter::Design;
+use paynter::areas::Area;
 use paynter::compile::{Settings, compile};
 use paynter::exec::Engine;
 use paynter::experiment::{Layout, run_spec};
@@ -15,7 +18,7 @@ use paynter::linear::find_rest;
 use paynter::model::graph::{BondGraph, BondId, ElementId, ElementKind};
 use paynter::refused::Refused;
 use paynter::simulate::{Ending, Wanted, prepare, simulate};
-use paynter::symbolic::{ExprId, Function1, Names};
+use paynter::symbolic::ExprId;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -30,7 +33,7 @@ pub struct ElementActivity {
     pub kind: &'static str,
     /// ∫|P| dt, J.
     pub joules: f64,
-    /// Part of the sum over all resistors and storages; none for a source.
+    /// Part of the sum over all resistors and storages, 0 where nothing moves; none for a source.
     pub share: Option<f64>,
     /// Shares added up, the largest first; none for a source.
     pub cumulative: Option<f64>,
@@ -86,26 +89,9 @@ pub fn activities(design: &Design) -> Result<Activities, Refused> {
         )));
     }
     let ranked = ranked(&graph);
-    let bonds: Vec<BondId> = (0..graph.bonds.len() as u32).map(BondId).collect();
-    let powers: Vec<ExprId> = bonds.iter().map(|&b| power(&mut graph, b)).collect();
-    let n_before = graph.signals.quadratures.len();
-    let mut rates: Vec<ExprId> = Vec::new();
-    for &element in &ranked {
-        let into = power_into(&mut graph, element, &powers);
-        rates.push(graph.signals.pool.call1(Function1::Abs, into));
-    }
-    for &bond in &bonds {
-        let p = powers[bond.0 as usize];
-        let (e, f) = (graph.bond(bond).effort, graph.bond(bond).flow);
-        let pool = &mut graph.signals.pool;
-        let (e, f) = (pool.symbol(e), pool.symbol(f));
-        let squares = [pool.mul(e, e), pool.mul(f, f)];
-        rates.extend([p, pool.call1(Function1::Abs, p), squares[0], squares[1]]);
-    }
-    integrate(&mut graph, &rates);
-
+    let (columns, n_powers) = columns(&mut graph, &ranked);
     let layout = Layout {
-        wanted: powers.iter().map(|&value| wanted(value)).collect(),
+        wanted: columns.into_iter().map(wanted).collect(),
         n_recorded: 0,
         n_locks: 0,
         n_gains: 0,
@@ -114,7 +100,9 @@ pub fn activities(design: &Design) -> Result<Activities, Refused> {
         margins: Vec::new(),
     };
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
-    spec.wants_ranges = true;
+    // Only what is added up on the way is asked for.
+    spec.output_times.clear();
+    spec.wants_areas = Some(0..n_powers);
     if !plan.trim.is_empty() {
         let compiled = design.compile()?;
         let (_, rest) = find_rest(design, &compiled)?;
@@ -134,32 +122,76 @@ pub fn activities(design: &Design) -> Result<Activities, Refused> {
             why: diagnostics, ..
         } => return Err(Refused::Run(diagnostics)),
     };
-    let integrals = &run.integrals[run.integrals.len() - rates.len()..];
-    debug_assert!(run.integrals.len() >= n_before + rates.len());
     let graph = &compiled.graph;
-    let of_elements = &integrals[..ranked.len()];
-    let (elements, total) = rank(graph, &ranked, of_elements);
-    let span = end - plan.start;
-    let loads = bonds.iter().map(|&bond| {
-        let k = ranked.len() + 4 * bond.0 as usize;
-        let (low, high) = run.ranges[bond.0 as usize].unwrap_or((f64::NAN, f64::NAN));
-        BondLoad {
-            bond,
-            name: bond_name(graph, bond),
-            peak: (high.max(0.0), (-low).max(0.0)),
-            mean: integrals[k] / span,
-            joules: integrals[k + 1],
-            effort: (integrals[k + 2] / span).max(0.0).sqrt(),
-            flow: (integrals[k + 3] / span).max(0.0).sqrt(),
-        }
-    });
+    let joules = joules(graph, &ranked, &run.areas);
+    let (elements, total) = rank(graph, &ranked, &joules);
     Ok(Activities {
         elements,
-        bonds: loads.collect(),
+        bonds: loads(graph, &run.areas, n_powers, end - plan.start),
         total,
         span: (plan.start, end),
     })
 }
+
+/// Powers of all bonds and of the elements with several ports; then the square of each effort and of each flow. And how many powers.
+fn columns(graph: &mut BondGraph, ranked: &[ElementId]) -> (Vec<ExprId>, usize) {
+    let bonds = (0..graph.bonds.len() as u32).map(BondId);
+    let mut list: Vec<ExprId> = bonds.map(|b| power(graph, b)).collect();
+    for &element in ranked {
+        if ports(graph, element).len() != 1 {
+            let into = power_into(graph, element, &list);
+            list.push(into);
+        }
+    }
+    let n_powers = list.len();
+    let pool = &mut graph.signals.pool;
+    for bond in &graph.bonds {
+        for symbol in [bond.effort, bond.flow] {
+            let x = pool.symbol(symbol);
+            list.push(pool.mul(x, x));
+        }
+    }
+    (list, n_powers)
+}
+
+/// ∫|P| dt of each element: that of its bond, or its own.
+fn joules(graph: &BondGraph, ranked: &[ElementId], areas: &[Area]) -> Vec<f64> {
+    let mut own = areas[graph.bonds.len()..].iter();
+    let of = |&element: &ElementId| match ports(graph, element) {
+        [bond] => areas[bond.0 as usize].size,
+        _ => own.next().map_or(f64::NAN, |area| area.size),
+    };
+    ranked.iter().map(of).collect()
+}
+
+fn loads(graph: &BondGraph, areas: &[Area], n_powers: usize, span: f64) -> Vec<BondLoad> {
+    let bonds = (0..graph.bonds.len() as u32).map(BondId);
+    let squares = areas[n_powers..].chunks_exact(2);
+    let mean_root = |area: &Area| (area.signed / span).max(0.0).sqrt();
+    bonds
+        .zip(areas)
+        .zip(squares)
+        .map(|((bond, area), squares)| BondLoad {
+            bond,
+            name: bond_name(graph, bond),
+            peak: peaks(area),
+            mean: area.signed / span,
+            joules: area.size,
+            effort: mean_root(&squares[0]),
+            flow: mean_root(&squares[1]),
+        })
+        .collect()
+}
+
+/// Largest power either way; what only comes back by rounding does not come back.
+fn peaks(area: &Area) -> (f64, f64) {
+    let (along, back) = (area.high.max(0.0), (-area.low).max(0.0));
+    let clear = |x: f64, other: f64| if x < ROUNDING * other { 0.0 } else { x };
+    (clear(along, back), clear(back, along))
+}
+
+/// Part of the peak below which a power the other way is rounding.
+const ROUNDING: f64 = 1e-12;
 
 /// Everything that gives, takes or stores.
 fn ranked(graph: &BondGraph) -> Vec<ElementId> {
@@ -188,16 +220,19 @@ fn power(graph: &mut BondGraph, bond: BondId) -> ExprId {
     pool.mul(effort, flow)
 }
 
-/// Power into an element through all its ports; of an RS what it turns into heat.
-fn power_into(graph: &mut BondGraph, id: ElementId, powers: &[ExprId]) -> ExprId {
+/// The ports of an element through which it takes power; an RS turns into heat what it takes through its first.
+fn ports(graph: &BondGraph, id: ElementId) -> &[BondId] {
     let element = graph.element(id);
-    let n_ports = match element.kind {
-        ElementKind::Rs => 1,
-        _ => element.ports.len(),
-    };
-    let ports: Vec<BondId> = element.ports[..n_ports].to_vec();
+    match element.kind {
+        ElementKind::Rs => &element.ports[..1],
+        _ => &element.ports,
+    }
+}
+
+/// Power into an element through all its ports.
+fn power_into(graph: &mut BondGraph, id: ElementId, powers: &[ExprId]) -> ExprId {
     let mut sum = graph.signals.pool.number(0.0);
-    for bond in ports {
+    for bond in ports(graph, id).to_vec() {
         let p = powers[bond.0 as usize];
         let is_in = graph.bond(bond).head.element == id;
         let pool = &mut graph.signals.pool;
@@ -208,14 +243,6 @@ fn power_into(graph: &mut BondGraph, id: ElementId, powers: &[ExprId]) -> ExprId
         };
     }
     sum
-}
-
-fn integrate(graph: &mut BondGraph, rates: &[ExprId]) {
-    let dae = &mut graph.signals;
-    let name = dae.names.child(Names::ROOT, "activity", None);
-    for &rate in rates {
-        dae.integrate(name, rate);
-    }
 }
 
 fn wanted(value: ExprId) -> Wanted {
@@ -240,7 +267,8 @@ fn rank(graph: &BondGraph, ranked: &[ElementId], joules: &[f64]) -> (Vec<Element
     });
     let mut sum = 0.0;
     let rows = list.into_iter().map(|(element, joules)| {
-        let share = (!is_source(element) && total > 0.0).then(|| joules / total);
+        let part = if total > 0.0 { joules / total } else { 0.0 };
+        let share = (!is_source(element)).then_some(part);
         sum += share.unwrap_or(0.0);
         ElementActivity {
             element,

@@ -15,7 +15,7 @@ use crate::attach::{add_source, attach_source};
 use crate::code;
 use crate::control::{junction_of, resolve};
 use crate::reach::short_name;
-use crate::subject::{Subject, sources_of};
+use crate::subject::Subject;
 use paynter::model::causality::{Causality, StorageForm, assign_causality};
 use paynter::model::graph::{Bond, BondGraph, BondId, ElementId, ElementKind, End, Law};
 use paynter::symbolic::dae::Symbol;
@@ -111,38 +111,14 @@ fn refused(subject: &Subject<'_>, why: String) -> Diagnostic {
 
 /// The source of each input.
 fn sources(subject: &Subject<'_>) -> Result<Vec<ElementId>, Vec<Diagnostic>> {
-    let all = subject.inputs.iter().enumerate().map(|(k, &input)| {
-        match sources_of(subject.graph(), &[input])[..] {
-            [source] => Ok(source),
-            _ => {
-                let driven = sources_reading(subject, input);
-                match driven[..] {
-                    [source] => Ok(source),
-                    _ => {
-                        let name = &subject.ask.from[k].column.name;
-                        Err(vec![refused(
-                            subject,
-                            format!("`{name}` is not the value of one source"),
-                        )])
-                    }
-                }
-            }
-        }
-    });
-    all.collect()
-}
-
-/// Sources whose value is this signal, by name or by its definition.
-fn sources_reading(subject: &Subject<'_>, input: SymbolId) -> Vec<ElementId> {
-    let graph = subject.graph();
-    let all = (0..graph.elements.len() as u32).map(ElementId);
-    let is_driven = |id: &ElementId| match (graph.element(*id).kind, &graph.element(*id).law) {
-        (ElementKind::Se | ElementKind::Sf, Law::Source { value, .. }) => {
-            resolve(subject, *value) == Some(input)
-        }
-        _ => false,
-    };
-    all.filter(is_driven).collect()
+    let inputs = subject.inputs.iter().zip(&subject.ask.from);
+    inputs
+        .map(|(&input, quantity)| {
+            let why = format!("`{}` is not the value of one source", quantity.column.name);
+            let source = subject.source_of(input);
+            source.ok_or_else(|| vec![refused(subject, why)])
+        })
+        .collect()
 }
 
 /// An SS at the junction of an output, with its bond.

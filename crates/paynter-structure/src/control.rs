@@ -13,7 +13,10 @@ use crate::code;
 use crate::cures::cures;
 use crate::derivative::prefer_derivative;
 use crate::findings::{CausalRank, Findings, NumericRank, Side, SideFindings, StatePath};
-use crate::reach::{Reached, Way, names_along, reach, read_by, set_by, short_name};
+use crate::generic::GenericModel;
+use crate::reach::{
+    Reached, Way, held_from, names_along, reach_through_ticks, read_by, set_by, short_name,
+};
 use crate::subject::Subject;
 use paynter::Compiled;
 use paynter::linear::Linearization;
@@ -37,7 +40,7 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
         subject.needs_output()?;
     }
     let linear = linear(subject, compiled);
-    let generic = subject.generic().map_err(|why| why.0);
+    let generic = subject.generic_part().map_err(|why| why.0);
     let generic = generic.as_ref().map_err(String::clone);
 
     let mut found = Findings {
@@ -48,38 +51,10 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
         hankel: hankel(linear.as_ref()),
         warnings: Vec::new(),
     };
-    let names = |states: &[SymbolId]| states.iter().map(|s| subject.name(*s)).collect();
     for side in [Side::Control, Side::Observe] {
-        let ports = match side {
-            Side::Control => &subject.ask.from,
-            Side::Observe => &subject.ask.to,
-        };
-        if ports.is_empty() {
+        let Some(findings) = one_side(subject, side, generic.clone(), linear.as_ref()) else {
             continue;
-        }
-        // Inputs do not have to reach what only keeps accounts.
-        let generic = generic.clone().map(|m| match side {
-            Side::Control => subject.dynamics(m.clone()),
-            Side::Observe => m.clone(),
-        });
-        let linear = linear.clone().map(|l| match side {
-            Side::Control => subject.linear_dynamics(l),
-            Side::Observe => l,
-        });
-        let mut findings = SideFindings {
-            side,
-            ports: ports.iter().map(|q| q.column.name.clone()).collect(),
-            paths: paths(subject, side),
-            causal: causal_rank(subject, side),
-            generic: generic.clone().map(|m| match side {
-                Side::Control => m.reached(),
-                Side::Observe => m.seen(),
-            }),
-            states: generic.map_or_else(|_| Vec::new(), |m| names(&m.states)),
-            numeric: numeric(linear.as_ref(), side),
-            cures: Vec::new(),
         };
-        findings.cures = cures(subject, &findings);
         found.warnings.extend(warnings(subject, &findings));
         match side {
             Side::Control => found.control = Some(findings),
@@ -90,6 +65,50 @@ pub fn control(subject: &Subject<'_>, compiled: &Compiled) -> Result<Findings, V
         found.warnings.extend(same_sensors(subject, model));
     }
     Ok(found)
+}
+
+/// What inputs reach, or outputs see; none where there are none.
+fn one_side(
+    subject: &Subject<'_>,
+    side: Side,
+    generic: Result<&GenericModel, String>,
+    linear: Result<&Linearization, &String>,
+) -> Option<SideFindings> {
+    let ports = match side {
+        Side::Control => &subject.ask.from,
+        Side::Observe => &subject.ask.to,
+    };
+    if ports.is_empty() {
+        return None;
+    }
+    let held = subject.refuse_held(side).map_err(|why| why.0);
+    let generic = held.and(generic);
+    // Inputs do not have to reach what only keeps accounts.
+    let generic = generic.map(|m| match side {
+        Side::Control => subject.dynamics(m.clone()),
+        Side::Observe => m.clone(),
+    });
+    let linear = linear.cloned().map(|l| match side {
+        Side::Control => subject.linear_dynamics(l),
+        Side::Observe => l,
+    });
+    let linear = linear.as_ref().map_err(|why| *why);
+    let names = |states: &[SymbolId]| states.iter().map(|s| subject.name(*s)).collect();
+    let mut findings = SideFindings {
+        side,
+        ports: ports.iter().map(|q| q.column.name.clone()).collect(),
+        paths: paths(subject, side),
+        causal: causal_rank(subject, side),
+        generic: generic.clone().map(|m| match side {
+            Side::Control => m.reached(),
+            Side::Observe => m.seen(),
+        }),
+        states: generic.map_or_else(|_| Vec::new(), |m| names(&m.states)),
+        numeric: numeric(linear, side),
+        cures: Vec::new(),
+    };
+    findings.cures = cures(subject, &findings);
+    Some(findings)
 }
 
 /// Beyond this many states the dense matrices of ranks and Gramians cost minutes, and then more memory than there is.
@@ -140,7 +159,11 @@ fn paths(subject: &Subject<'_>, side: Side) -> Vec<StatePath> {
     };
     for (k, quantity) in quantities.iter().enumerate() {
         let starts = match side {
-            Side::Control => set_by(graph, &subject.causality, subject.inputs[k]),
+            Side::Control => {
+                let mut starts = set_by(graph, &subject.causality, subject.inputs[k]);
+                starts.extend(held_from(graph, subject.inputs[k]));
+                starts
+            }
             Side::Observe => read_by(graph, subject.outputs[k]),
         };
         for start in starts {
@@ -156,7 +179,7 @@ fn paths(subject: &Subject<'_>, side: Side) -> Vec<StatePath> {
         Side::Observe => Way::Backward,
     };
     let n_symbols = graph.signals.symbols.len();
-    let reached = reach(&subject.links, n_symbols, &starts, way);
+    let reached = reach_through_ticks(&subject.links, n_symbols, &starts, way);
     let told = Told {
         reached: &reached,
         ports: &ports,
@@ -216,6 +239,9 @@ fn state_path(subject: &Subject<'_>, told: &Told<'_>, state: SymbolId, is_told: 
 
 /// The rank by derivative form: only where all dynamics are storages and all ports sources, or sensors of a junction.
 fn causal_rank(subject: &Subject<'_>, side: Side) -> Option<CausalRank> {
+    if subject.held(side).is_some() {
+        return None;
+    }
     let graph = subject.graph();
     let causality = &subject.causality;
     if !causality.coordinates.is_empty() || !causality.free.is_empty() || !causality.is_complete() {

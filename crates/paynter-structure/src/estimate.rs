@@ -86,6 +86,7 @@ pub fn estimate(
     let frame = Frame {
         beside: turned.opened.iter().flat_map(Opened::columns).collect(),
         times: &data.time,
+        start: Vec::new(),
     };
     let (inverse, columns) = inverse_within(&subject, &compiled, &turned.measured, &frame)?;
     let mut list = Vec::new();

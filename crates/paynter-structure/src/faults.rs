@@ -10,6 +10,7 @@
 //! one contains it and not the other (Krysander & Frisk 2008 for the structural form). Computed for almost all parameters at a random s of a prime
 //! field, the answer is exact. The simplest residuals are those that contain as few faults as possible: no other contains a part of them only.
 
+use crate::findings::Side;
 use crate::generic::{Basis, GenericModel, Matrix, Number, loosen};
 use crate::reach::short_name;
 use crate::subject::Subject;
@@ -89,6 +90,10 @@ const SHOWN: usize = 6;
 /// No outputs, or no generic model.
 pub fn faults(subject: &Subject<'_>) -> Result<Faults, Vec<Diagnostic>> {
     subject.needs_output()?;
+    for side in [Side::Control, Side::Observe] {
+        let held = subject.refuse_held(side);
+        held.map_err(|why| vec![subject.no_generic(&why)])?;
+    }
     let prepared = Prepared::new(subject)?;
     let n_there = subject.outputs.len();
     let there: Vec<usize> = (0..n_there).collect();

@@ -118,9 +118,13 @@ impl SideFindings {
         if let Ok(reach) = &self.generic {
             return Some(reach.dimension == reach.order);
         }
-        let by_numbers = || self.numeric.as_ref().ok();
-        let by_numbers = || by_numbers().map(|n| n.dimension == n.order);
-        self.is_whole_by_strokes().or_else(by_numbers)
+        let numbers = self.numeric.as_ref().ok();
+        let by_numbers = numbers.map(|n| n.dimension == n.order);
+        // Full rank at one point is full rank for almost all parameters.
+        match by_numbers {
+            Some(true) => by_numbers,
+            _ => self.is_whole_by_strokes().or(by_numbers),
+        }
     }
 
     /// The verdict of paths and strokes; none where strokes do not apply.

@@ -11,9 +11,13 @@
 //! **Invariant:** no inverse is run that does not exist for almost all parameters, whose zero dynamics grow, or whose wanted curve is not
 //! smooth enough.
 
+use crate::begin::{
+    StartState, begin_at, model_start, other_start, plain, plain_layout, start_columns,
+};
 use crate::channels::{Channels, channels};
 use crate::code;
-use crate::subject::{Subject, sources_of};
+use crate::reach::short_name;
+use crate::subject::Subject;
 use paynter::Compiled;
 use paynter::exec::Engine;
 use paynter::experiment::{Layout, run_spec};
@@ -22,6 +26,7 @@ use paynter::linear_algebra::{Complex, LinearModel, Matrix, eigenvalues, least_s
 use paynter::model::BondGraph;
 use paynter::model::equations::build_equations;
 use paynter::model::experiment::Quantity;
+use paynter::model::graph::ElementId;
 use paynter::simulate::{Ending, Run, Wanted, prepare, simulate};
 use paynter::symbolic::calculus::total_derivative;
 use paynter::symbolic::dae::{Dae, Equation, Origin, Symbol};
@@ -31,7 +36,7 @@ use paynter::symbolic::walk::symbols_of;
 use paynter::symbolic::{ExprId, Names, Reduced, Role, SymbolId};
 use paynter::syntax::Diagnostic;
 use paynter::table::{Column, Table};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// What a source has to give.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,19 +47,30 @@ pub struct Actuator {
     pub unit: String,
     /// Smallest and largest value, in that unit.
     pub range: (f64, f64),
-    /// Largest power given, largest taken back, mean, W; and energy given, J. None where the input is no source.
-    pub power: Option<ActuatorPower>,
+    /// The sources whose value the input is, or that it acts on at once.
+    pub sources: Vec<ActuatorPower>,
 }
 
 /// Power of a source.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ActuatorPower {
+    /// Its name, or its kind for one without a name.
+    pub source: String,
     /// Largest power given, W.
     pub peak: f64,
     /// Largest power taken back, W.
     pub braking: f64,
     /// Energy given, J.
-    pub energy: f64,
+    pub given: f64,
+    /// Energy taken back, J.
+    pub taken: f64,
+}
+
+impl ActuatorPower {
+    /// Energy given less energy taken back, J.
+    pub fn energy(&self) -> f64 {
+        self.given - self.taken
+    }
 }
 
 /// A run of the inverse.
@@ -87,7 +103,10 @@ pub fn inverse(
     compiled: &Compiled,
     wanted: &[Quantity],
 ) -> Result<Inverse, Vec<Diagnostic>> {
-    let frame = Frame::default();
+    let frame = Frame {
+        start: model_start(subject, compiled)?,
+        ..Frame::default()
+    };
     inverse_within(subject, compiled, wanted, &frame).map(|(found, _)| found)
 }
 
@@ -98,6 +117,8 @@ pub(crate) struct Frame<'f> {
     pub beside: Vec<Wanted>,
     /// Instants; those of the experiment where there are none.
     pub times: &'f [f64],
+    /// The start of the model; none where it may begin anywhere.
+    pub start: Vec<StartState>,
 }
 
 /// As [`inverse`], with columns of its own.
@@ -111,21 +132,7 @@ pub(crate) fn inverse_within(
     wanted: &[Quantity],
     frame: &Frame<'_>,
 ) -> Result<(Inverse, Vec<Column>), Vec<Diagnostic>> {
-    subject.needs_input()?;
-    subject.needs_output()?;
-    let n = subject.inputs.len();
-    if subject.outputs.len() != n || wanted.len() != n {
-        return Err(vec![no_inverse(
-            subject,
-            format!(
-                "{} for {} and {}",
-                count(wanted.len(), "wanted curve"),
-                count(subject.outputs.len(), "output"),
-                count(n, "input")
-            ),
-            "name as many inputs with `--from` as outputs with `--to`, and a curve for each with `--want`",
-        )]);
-    }
+    is_asked_in_pairs(subject, wanted)?;
     let found = channels(subject, compiled)?;
     exists(subject, &found)?;
     let linear = subject
@@ -139,7 +146,7 @@ pub(crate) fn inverse_within(
         smooth_enough(subject, quantity, most)?;
     }
     let (dae, origins) = inverted(subject, compiled, wanted)?;
-    let reduced = reduce(dae).map_err(|_| {
+    let mut reduced = reduce(dae).map_err(|_| {
         vec![no_inverse(
             subject,
             "its equations have no unique solution for the inputs".to_owned(),
@@ -159,13 +166,38 @@ pub(crate) fn inverse_within(
         .iter()
         .map(|d| d.unwrap_or(0).max(0))
         .collect();
-    let (run, inverse) = run(subject, compiled, reduced, frame)?;
-    Ok(told(
+    if !frame.start.is_empty() {
+        begin_at(&mut reduced, &frame.start);
+    }
+    let plan = Columns::of(subject, &mut reduced, frame);
+    let run = run(subject, compiled, reduced, (&plan, frame))?;
+    let (mut found, beside, begin) =
+        told(subject, &plan, run, (degrees, zeros.unwrap_or_default()));
+    let start = (&frame.start[..], &begin[..]);
+    found
+        .warnings
+        .extend(other_start(subject, wanted, start, most));
+    Ok((found, beside))
+}
+
+/// As many inputs as outputs, and a curve for each.
+fn is_asked_in_pairs(subject: &Subject<'_>, wanted: &[Quantity]) -> Result<(), Vec<Diagnostic>> {
+    subject.needs_input()?;
+    subject.needs_output()?;
+    let n = subject.inputs.len();
+    if subject.outputs.len() == n && wanted.len() == n {
+        return Ok(());
+    }
+    Err(vec![no_inverse(
         subject,
-        &inverse,
-        run,
-        (degrees, zeros.unwrap_or_default()),
-    ))
+        format!(
+            "{} for {} and {}",
+            count(wanted.len(), "wanted curve"),
+            count(subject.outputs.len(), "output"),
+            count(n, "input")
+        ),
+        "name as many inputs with `--from` as outputs with `--to`, and a curve for each with `--want`",
+    )])
 }
 
 fn count(n: usize, what: &str) -> String {
@@ -218,14 +250,17 @@ fn exists(subject: &Subject<'_>, found: &Channels) -> Result<(), Vec<Diagnostic>
     )])
 }
 
-/// The zeros of the model: all of them for one input and output, and where outputs can be decoupled; none elsewhere.
+/// The zeros of the model.
 fn zeros_of(linear: &Linearization, found: &Channels) -> Option<Vec<Complex>> {
     let model = &linear.model;
     if found.shape == (1, 1) {
         return zeros(&model.channel(0, 0)).ok().flatten();
     }
-    if found.is_decouplable != Some(true) || model.d.len() > 1 {
+    if model.d.len() > 1 {
         return None;
+    }
+    if found.is_decouplable != Some(true) {
+        return zeros_by_shift(model, found.n_zeros?);
     }
     let degrees: Option<Vec<usize>> = found
         .row_degrees
@@ -270,6 +305,47 @@ fn zeros_when_decouplable(model: &LinearModel, degrees: &[usize]) -> Option<Vec<
         basis[i].iter().zip(&moved).map(|(a, b)| a * b).sum()
     });
     eigenvalues(&inner).ok()
+}
+
+/// Finite zeros of a square model as a whole are those s at which [A − sI, B; C, D] is singular. With a shift σ at which it is not, they are
+/// σ + 1/μ, μ the eigenvalues of its inverse there times diag(I, 0); zeros at infinity have μ = 0. None where numbers do not tell the two apart.
+fn zeros_by_shift(model: &LinearModel, n_zeros: usize) -> Option<Vec<Complex>> {
+    /// Eigenvalues of a zero at infinity, which is a multiple one, beside those of finite zeros.
+    const GAP: f64 = 1e-3;
+    let (n, p) = (model.n_states(), model.b.n_columns());
+    if n_zeros == 0 {
+        return Some(Vec::new());
+    }
+    let entry = |i: usize, j: usize| match (i < n, j < n) {
+        (true, true) => model.a[(i, j)],
+        (true, false) => model.b[(i, j - n)],
+        (false, true) => model.c[(i - n, j)],
+        (false, false) => model.d.first().map_or(0.0, |d| d[(i - n, j - n)]),
+    };
+    let size = (0..n).fold(0.0_f64, |m, i| {
+        (0..n).fold(m, |m, j| m.max(model.a[(i, j)].abs()))
+    });
+    // No number that a model is likely to have among its zeros.
+    let shift = 0.618_034 * size.max(1.0).sqrt();
+    let shifted = Matrix::from_fn(n + p, n + p, |i, j| {
+        entry(i, j) - if i == j && i < n { shift } else { 0.0 }
+    });
+    let mut inverse = Matrix::zeros(n + p, n + p);
+    for j in 0..n {
+        let unit: Vec<f64> = (0..n + p).map(|i| f64::from(u8::from(i == j))).collect();
+        let column = least_squares(&shifted, &unit).filter(|s| s.rank == n + p)?;
+        (0..n + p).for_each(|i| inverse[(i, j)] = column.x[i]);
+    }
+    let mut found = eigenvalues(&inverse).ok()?;
+    found.sort_by(|a, b| b.norm().total_cmp(&a.norm()));
+    let (finite, infinite) = found.split_at_checked(n_zeros)?;
+    let smallest = finite.last()?.norm();
+    let is_apart = infinite.iter().all(|m| m.norm() < GAP * smallest);
+    let at = |m: &Complex| {
+        let size = m.norm() * m.norm();
+        Complex::new(shift + m.re / size, -m.im / size)
+    };
+    is_apart.then(|| finite.iter().map(at).collect())
 }
 
 /// An orthonormal basis of the vectors that all rows send to zero, by Gram and Schmidt, twice.
@@ -545,26 +621,19 @@ fn run(
     subject: &Subject<'_>,
     compiled: &Compiled,
     reduced: Reduced,
-    frame: &Frame<'_>,
-) -> Result<(Run, Compiled), Vec<Diagnostic>> {
+    (plan, frame): (&Columns, &Frame<'_>),
+) -> Result<Run, Vec<Diagnostic>> {
     let inverse = Compiled {
         reduced,
         released: Vec::new(),
         ..compiled.clone()
     };
-    let mut wanted = columns(subject, &inverse);
-    wanted.extend(frame.beside.iter().cloned());
     let layout = Layout {
-        wanted,
-        n_recorded: 0,
-        n_locks: 0,
-        n_gains: 0,
-        measured: Vec::new(),
-        named: Vec::new(),
-        margins: Vec::new(),
+        wanted: plan.all.clone(),
+        ..plain_layout(Vec::new())
     };
     let mut spec = run_spec(&subject.design.plan, &layout, &[], Engine::Auto);
-    spec.wants_ranges = true;
+    spec.wants_areas = Some(plan.powers.clone());
     if let [first, .., last] = frame.times {
         (spec.start, spec.stop) = (*first, *last);
         spec.output_times = frame.times.to_vec();
@@ -577,34 +646,95 @@ fn run(
         Ending::Failed {
             why: diagnostics, ..
         } => Err(diagnostics),
-        _ => Ok((run, inverse)),
+        _ => Ok(run),
     }
 }
 
-/// What a run of the inverse says, and the columns that were asked for beside.
+/// What a run of the inverse records, in this order: inputs and outputs, powers of sources, what was asked for beside, and states for the start.
+struct Columns {
+    all: Vec<Wanted>,
+    /// Places of the powers.
+    powers: Range<usize>,
+    /// For each of these the input, by number, and the source.
+    sources: Vec<(usize, String)>,
+    n_beside: usize,
+    n_states: usize,
+}
+
+impl Columns {
+    fn of(subject: &Subject<'_>, reduced: &mut Reduced, frame: &Frame<'_>) -> Self {
+        let of = |q: &Quantity| {
+            let unit = q.column.unit.as_ref();
+            Wanted {
+                name: q.column.name.clone(),
+                unit: unit.map(|u| u.text.clone()).unwrap_or_default(),
+                factor: unit.map_or(1.0, |u| u.factor),
+                offset: unit.map_or(0.0, |u| u.offset),
+                ..plain(q.column.value)
+            }
+        };
+        let ports = subject.ask.from.iter().chain(&subject.ask.to);
+        let mut all: Vec<Wanted> = ports.map(of).collect();
+        let first = all.len();
+        let mut sources = Vec::new();
+        for (k, &input) in subject.inputs.iter().enumerate() {
+            for source in subject.acting(input) {
+                let power = power_given(subject.graph(), &mut reduced.dae, source);
+                all.push(plain(power));
+                sources.push((k, short_name(subject.graph(), source)));
+            }
+        }
+        let powers = first..all.len();
+        all.extend(frame.beside.iter().cloned());
+        all.extend(start_columns(reduced, &frame.start));
+        Columns {
+            all,
+            powers,
+            sources,
+            n_beside: frame.beside.len(),
+            n_states: reduced.states.len(),
+        }
+    }
+}
+
+/// The power that a source gives.
+fn power_given(graph: &BondGraph, dae: &mut Dae, source: ElementId) -> ExprId {
+    let bond = graph.bond(graph.element(source).ports[0]);
+    let domain = bond.domain.and_then(|d| graph.domains.get(d.0 as usize));
+    let pool = &mut dae.pool;
+    let (effort, flow) = (pool.symbol(bond.effort), pool.symbol(bond.flow));
+    let power = match domain.is_some_and(|d| d.is_pseudo) {
+        true => flow,
+        false => pool.mul(effort, flow),
+    };
+    match bond.tail.element == source {
+        true => power,
+        false => pool.neg(power),
+    }
+}
+
+/// What a run of the inverse says; the columns that were asked for beside; states, for the start.
 fn told(
     subject: &Subject<'_>,
-    inverse: &Compiled,
+    plan: &Columns,
     run: Run,
     (differentiations, zeros): (Vec<i64>, Vec<Complex>),
-) -> (Inverse, Vec<Column>) {
+) -> (Inverse, Vec<Column>, Vec<Column>) {
     let n = subject.inputs.len();
-    let actuators = (0..n)
-        .map(|k| actuator(subject, inverse, &run, k))
-        .collect();
+    let actuators = (0..n).map(|k| actuator(subject, plan, &run, k)).collect();
     let mut table = run.table;
-    // Inputs, outputs, powers, and what was asked for beside.
-    let beside = table.columns.split_off(3 * n);
-    table.columns.truncate(2 * n);
+    let mut beside = table.columns.split_off(plan.powers.end);
+    table.columns.truncate(plan.powers.start);
+    let states = beside.split_off(plan.n_beside);
     let found = Inverse {
         table,
         actuators,
         differentiations,
         zeros,
-        n_states: inverse.reduced.states.len(),
+        n_states: plan.n_states,
         warnings: Vec::new(),
     };
-    (found, beside)
+    (found, beside, states)
 }
 
 fn not_smooth(wanted: &Quantity, most: usize, why: &str) -> Diagnostic {
@@ -617,79 +747,23 @@ fn not_smooth(wanted: &Quantity, most: usize, why: &str) -> Diagnostic {
         ))
 }
 
-/// Inputs, outputs, then effort and flow of each source that is an input.
-fn columns(subject: &Subject<'_>, inverse: &Compiled) -> Vec<Wanted> {
-    let of = |q: &Quantity| {
-        let unit = q.column.unit.as_ref();
-        Wanted {
-            name: q.column.name.clone(),
-            value: q.column.value,
-            unit: unit.map(|u| u.text.clone()).unwrap_or_default(),
-            factor: unit.map_or(1.0, |u| u.factor),
-            offset: unit.map_or(0.0, |u| u.offset),
-        }
-    };
-    let mut list: Vec<Wanted> = subject.ask.from.iter().map(of).collect();
-    list.extend(subject.ask.to.iter().map(of));
-    list.extend(
-        subject
-            .ask
-            .from
-            .iter()
-            .zip(&subject.inputs)
-            .map(|(q, &input)| {
-                let mut column = of(q);
-                column.value = power_of(inverse, input).unwrap_or(column.value);
-                column.unit = String::new();
-                (column.factor, column.offset) = (1.0, 0.0);
-                column
-            }),
-    );
-    list
-}
-
-/// The power that the source of an input gives, as the audit has it.
-fn power_of(inverse: &Compiled, input: SymbolId) -> Option<ExprId> {
-    let graph = &inverse.graph;
-    let source = *sources_of(graph, &[input]).first()?;
-    let name = graph.element(source).name?;
-    let mut powers = inverse.reduced.dae.power.iter();
-    powers.find(|p| p.name == name).map(|p| p.power)
-}
-
-fn actuator(subject: &Subject<'_>, inverse: &Compiled, run: &Run, k: usize) -> Actuator {
-    let (table, ranges) = (&run.table, &run.ranges);
-    let n = subject.inputs.len();
-    let quantity = &subject.ask.from[k];
-    let has_power = power_of(inverse, subject.inputs[k]).is_some();
-    let power = has_power.then(|| {
-        let values = &table.columns[2 * n + k].values;
-        let (low, high) = ranges
-            .get(2 * n + k)
-            .copied()
-            .flatten()
-            .unwrap_or((f64::NAN, f64::NAN));
-        let pairs = (1..values.len())
-            .map(|i| 0.5 * (values[i] + values[i - 1]) * (table.time[i] - table.time[i - 1]));
-        ActuatorPower {
-            peak: high.max(0.0),
-            braking: (-low).max(0.0),
-            energy: pairs.sum(),
-        }
+fn actuator(subject: &Subject<'_>, plan: &Columns, run: &Run, k: usize) -> Actuator {
+    let column = &subject.ask.from[k].column;
+    let unit = column.unit.as_ref();
+    let in_unit = |x: f64| unit.map_or(x, |u| (x - u.offset) / u.factor);
+    let powers = plan.sources.iter().zip(&run.areas[plan.powers.clone()]);
+    let own = powers.filter(|((input, _), _)| *input == k);
+    let sources = own.map(|((_, source), area)| ActuatorPower {
+        source: source.clone(),
+        peak: area.high.max(0.0),
+        braking: (-area.low).max(0.0),
+        given: 0.5 * (area.size + area.signed),
+        taken: 0.5 * (area.size - area.signed),
     });
     Actuator {
-        name: quantity.column.name.clone(),
-        unit: quantity
-            .column
-            .unit
-            .as_ref()
-            .map(|u| u.text.clone())
-            .unwrap_or_default(),
-        range: ranges
-            .get(k)
-            .copied()
-            .flatten()
-            .unwrap_or((f64::NAN, f64::NAN)),
-        power,
+        name: column.name.clone(),
+        unit: unit.map(|u| u.text.clone()).unwrap_or_default(),
+        range: (in_unit(run.areas[k].low), in_unit(run.areas[k].high)),
+        sources: sources.collect(),
     }
 }

@@ -3,7 +3,7 @@
 //! In:  the causal graph of a model ([`Links`]), and where to begin.
 //! Out: for every symbol the fewest integrations on a path to it, and such a path.
 //!
-//! Linear in the number of bonds. Sampled blocks act at ticks only and end a path.
+//! Linear in the number of bonds. Sampled blocks act at ticks only and end a path, unless it is asked for with them.
 
 use paynter::model::causality::{Causality, Link, LinkKind, Links};
 use paynter::model::graph::{BondGraph, ElementId, End};
@@ -37,6 +37,25 @@ const UNREACHED: u32 = u32::MAX;
 
 /// Follows links from some symbols to everything they lead to, along as few integrations as possible.
 pub fn reach(links: &Links, n_symbols: usize, starts: &[SymbolId], way: Way) -> Reached {
+    follow(links, n_symbols, (starts, way), false)
+}
+
+/// The same through sampled blocks, which pass on at their next tick what they read.
+pub fn reach_through_ticks(
+    links: &Links,
+    n_symbols: usize,
+    starts: &[SymbolId],
+    way: Way,
+) -> Reached {
+    follow(links, n_symbols, (starts, way), true)
+}
+
+fn follow(
+    links: &Links,
+    n_symbols: usize,
+    (starts, way): (&[SymbolId], Way),
+    through_ticks: bool,
+) -> Reached {
     let mut reached = Reached {
         way,
         integrations: vec![UNREACHED; n_symbols],
@@ -65,7 +84,7 @@ pub fn reach(links: &Links, n_symbols: usize, starts: &[SymbolId], way: Way) -> 
                 Way::Backward => link.from,
             };
             let weight = match link.kind {
-                LinkKind::Sampled => return,
+                LinkKind::Sampled if !through_ticks => return,
                 LinkKind::Integration => 1,
                 _ => 0,
             };
@@ -154,6 +173,19 @@ pub fn set_by(graph: &BondGraph, causality: &Causality, input: SymbolId) -> Vec<
         }
     }
     found
+}
+
+/// Values that sampled blocks hold and compute from this parameter.
+pub fn held_from(graph: &BondGraph, input: SymbolId) -> Vec<SymbolId> {
+    let dae = &graph.signals;
+    let reads = |e: ExprId| {
+        let read = symbols_of(&dae.pool, e);
+        let mut read = read.iter();
+        read.any(|s| crate::generic::follows_any(graph, *s, &[input]))
+    };
+    let lines = dae.clocks.iter().flat_map(|clock| &clock.equations);
+    let found = lines.filter(|(_, e)| reads(*e));
+    found.map(|&(held, _)| held).collect()
 }
 
 /// The symbols that an output reads and that vary.

@@ -6,13 +6,15 @@
 //! **Invariant:** inputs and outputs are not empty where a question needs them; see [`Subject::needs_input`].
 
 use crate::code;
-use crate::findings::Sensors;
+use crate::control::{causal_states, resolve};
+use crate::findings::{Sensors, Side};
 use crate::generic::{GenericModel, Unassembled, Unsolved, assemble, loosen, solve};
-use crate::reach::read_by;
+use crate::reach::{Way, held_from, reach, read_by, set_by};
 use paynter::linear::{LinearError, LinearRequest, Linearization, Sampled, linearize};
-use paynter::model::causality::{Causality, Links, assign_causality, draw_links};
+use paynter::model::causality::{Causality, LinkKind, Links, assign_causality, draw_links};
 use paynter::model::experiment::{Column, Quantity};
-use paynter::model::graph::{BondGraph, ElementId, ElementKind};
+use paynter::model::graph::{BondGraph, ElementId, ElementKind, Law};
+use paynter::symbolic::walk::symbols_of;
 use paynter::symbolic::{ExprId, Role, SymbolId};
 use paynter::syntax::Diagnostic;
 use paynter::{Compiled, Design};
@@ -165,6 +167,89 @@ impl<'a> Subject<'a> {
         )])
     }
 
+    /// A value that a sampled block holds, through which an input acts on the model, or which an output is: the continuous plant, of which
+    /// structure is asked, does not pass it on.
+    pub fn held(&self, side: Side) -> Option<SymbolId> {
+        match side {
+            Side::Control => self
+                .inputs
+                .iter()
+                .find_map(|&input| self.acts_through(input)),
+            Side::Observe => self.outputs.iter().find_map(|&output| self.is_held(output)),
+        }
+    }
+
+    /// The held value that acts on the states at once; what defines the inputs themselves does not act any more.
+    fn acts_through(&self, input: SymbolId) -> Option<SymbolId> {
+        let graph = self.graph();
+        let n_symbols = graph.signals.symbols.len();
+        let role = |s: SymbolId| &graph.signals.symbol(s).role;
+        let is_held =
+            |s: SymbolId| matches!(role(s), Role::Discrete { .. }) && !self.inputs.contains(&s);
+        let starts = set_by(graph, &self.causality, input);
+        let at_once = reach(&self.links, n_symbols, &starts, Way::Forward);
+        let ticks = self.links.all().iter();
+        let ticks = ticks.filter(|l| l.kind == LinkKind::Sampled);
+        let ticks = ticks.filter(|l| at_once.integrations(l.from).is_some());
+        let mut open: Vec<SymbolId> = ticks.map(|link| link.to).collect();
+        open.extend(held_from(graph, input));
+        open.retain(|&s| is_held(s));
+        let mut seen: FxHashSet<SymbolId> = open.iter().copied().collect();
+        let states = causal_states(self);
+        while let Some(symbol) = open.pop() {
+            if is_held(symbol) {
+                let plant = reach(&self.links, n_symbols, &[symbol], Way::Forward);
+                if states.iter().any(|&s| plant.integrations(s).is_some()) {
+                    return Some(symbol);
+                }
+            }
+            let next = self.links.out_of(symbol).map(|link| link.to);
+            let next = next.filter(|s| !self.inputs.contains(s));
+            open.extend(next.filter(|&s| seen.insert(s)).collect::<Vec<_>>());
+        }
+        None
+    }
+
+    fn is_held(&self, output: ExprId) -> Option<SymbolId> {
+        let dae = &self.graph().signals;
+        let mut read = symbols_of(&dae.pool, output);
+        read.retain(|s| matches!(dae.symbol(*s).role, Role::Discrete { .. }));
+        let is_all = read_by(self.graph(), output).is_empty();
+        read.first().copied().filter(|_| is_all)
+    }
+
+    /// Refuses an exact answer about what sampled blocks pass on.
+    ///
+    /// # Errors
+    ///
+    /// Through which held value an input acts, or which an output is.
+    pub fn refuse_held(&self, side: Side) -> Result<(), NoGeneric> {
+        let Some(held) = self.held(side) else {
+            return Ok(());
+        };
+        let (name, option) = (
+            self.name(held),
+            match side {
+                Side::Control => "--from",
+                Side::Observe => "--to",
+            },
+        );
+        Err(NoGeneric(match side {
+            Side::Control => format!(
+                "`{}` acts through `{name}`, which a sampled block holds; `{option} {name}` asks about the continuous part",
+                self.names_of(&self.ask.from)
+            ),
+            Side::Observe => {
+                format!("`{name}` is held by a sampled block; name what it reads with `{option}`")
+            }
+        }))
+    }
+
+    fn names_of(&self, list: &[Quantity]) -> String {
+        let names: Vec<&str> = list.iter().map(|q| &*q.column.name).collect();
+        names.join("`, `")
+    }
+
     /// Points a message at the experiment, where there is one.
     pub fn placed(&self, message: Diagnostic) -> Diagnostic {
         match self.design.plan.places.whole {
@@ -186,6 +271,17 @@ impl<'a> Subject<'a> {
     ///
     /// Why there is none, in words.
     pub fn generic(&self) -> Result<GenericModel, NoGeneric> {
+        self.refuse_held(Side::Control)?;
+        self.refuse_held(Side::Observe)?;
+        self.generic_part()
+    }
+
+    /// Makes the generic model of the continuous part, whatever sampled blocks pass on.
+    ///
+    /// # Errors
+    ///
+    /// Why there is none, in words.
+    pub fn generic_part(&self) -> Result<GenericModel, NoGeneric> {
         let mut graph = self.graph().clone();
         loosen(&mut graph, &self.inputs);
         self.generic_of(&graph, &self.inputs, &self.outputs)
@@ -262,9 +358,47 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Sources that an input is the value of.
+    /// Sources that an input is the value of, where it is that of one alone.
     pub fn driven(&self) -> Vec<ElementId> {
-        sources_of(self.graph(), &self.inputs)
+        let inputs = self.inputs.iter();
+        inputs.filter_map(|&input| self.source_of(input)).collect()
+    }
+
+    /// The one source whose value is this input, by name or by its definition.
+    pub fn source_of(&self, input: SymbolId) -> Option<ElementId> {
+        let one = |found: Vec<ElementId>| match found[..] {
+            [source] => Some(source),
+            _ => None,
+        };
+        one(sources_of(self.graph(), &[input])).or_else(|| {
+            let is_value = |value: ExprId| resolve(self, value) == Some(input);
+            one(self.sources_whose(&is_value))
+        })
+    }
+
+    /// Sources whose value an input changes at once: its own, or others through a gain or a control law.
+    pub fn acting(&self, input: SymbolId) -> Vec<ElementId> {
+        if let Some(source) = self.source_of(input) {
+            return vec![source];
+        }
+        let graph = self.graph();
+        let starts = set_by(graph, &self.causality, input);
+        let n_symbols = graph.signals.symbols.len();
+        let found = reach(&self.links, n_symbols, &starts, Way::Forward);
+        let is_changed = |symbol: SymbolId| found.integrations(symbol) == Some(0);
+        let sources = (0..graph.elements.len() as u32).map(ElementId);
+        sources
+            .filter(|&id| set_value(graph, id).is_some_and(is_changed))
+            .collect()
+    }
+
+    fn sources_whose(&self, value_is: &dyn Fn(ExprId) -> bool) -> Vec<ElementId> {
+        let elements = self.graph().elements.iter().enumerate();
+        let sources = elements.filter(|(_, element)| match (element.kind, &element.law) {
+            (ElementKind::Se | ElementKind::Sf, Law::Source { value, .. }) => value_is(*value),
+            _ => false,
+        });
+        sources.map(|(k, _)| ElementId(k as u32)).collect()
     }
 
     /// The name of a symbol.
@@ -306,16 +440,20 @@ pub fn storages(graph: &BondGraph) -> impl Iterator<Item = SymbolId> + '_ {
 
 /// Sources whose effort or flow is one of these symbols.
 pub fn sources_of(graph: &BondGraph, symbols: &[SymbolId]) -> Vec<ElementId> {
-    let all = graph.elements.iter().enumerate();
-    let driven = all.filter(|(_, element)| {
-        let set = |k: usize| graph.bond(element.ports[k]);
-        match element.kind {
-            ElementKind::Se => symbols.contains(&set(0).effort),
-            ElementKind::Sf => symbols.contains(&set(0).flow),
-            _ => false,
-        }
-    });
-    driven.map(|(k, _)| ElementId(k as u32)).collect()
+    let all = (0..graph.elements.len() as u32).map(ElementId);
+    let is_driven = |&id: &ElementId| set_value(graph, id).is_some_and(|s| symbols.contains(&s));
+    all.filter(is_driven).collect()
+}
+
+/// What a source sets: the effort of an Se, the flow of an Sf.
+fn set_value(graph: &BondGraph, id: ElementId) -> Option<SymbolId> {
+    let element = graph.element(id);
+    let bond = || graph.bond(element.ports[0]);
+    match element.kind {
+        ElementKind::Se => Some(bond().effort),
+        ElementKind::Sf => Some(bond().flow),
+        _ => None,
+    }
 }
 
 fn unsolved(why: Unsolved) -> &'static str {

@@ -239,22 +239,114 @@ fn what_was_not_asked_is_said() {
 /// Beyond the size of exact and numeric ranks paths are all there is, and the headline says so.
 #[test]
 fn a_model_too_large_for_ranks_is_not_called_uncontrollable() {
-    let text = "model L {
+    let ladder = |source: &str| {
+        "model L {
     param n = 400
     input u = 0
-    Se(u) -> s[1]
+    SOURCE -> s[1]
     for k in 1..n {
         s[k]: 1 -> m[k]: I(1), r[k]: R(0.1)
         s[k] -> z[k]: 0 -> c[k]: C(1)
     }
     for k in 1..n-1 { z[k] -> s[k+1] }
     output y = z[n].e
-}";
-    let found = findings(text, "", "").expect("it is compiled");
-    let words = paynter_structure::text::control_text(&found);
-    let first = words.lines().next().unwrap_or_default();
+}"
+        .replace("SOURCE", source)
+    };
+    let first = |source: &str| {
+        let found = findings(&ladder(source), "", "").expect("it is compiled");
+        let words = paynter_structure::text::control_text(&found);
+        words.lines().next().unwrap_or_default().to_owned()
+    };
+    // Strokes see a source, and not a law between the input and it.
+    assert_eq!(first("Se(u)"), "controllable from `u`");
+    let by_paths = first("Se(u + 2*u^3)");
     assert!(
-        first.starts_with("controllable from `u` as far as paths tell"),
-        "{first}"
+        by_paths.starts_with("controllable from `u` as far as paths tell"),
+        "{by_paths}"
     );
+}
+
+/// A sampled controller passes on at its ticks what it reads: paths go through it, and there is no exact rank. What it holds is an input of the plant.
+#[test]
+fn an_input_of_a_sampled_controller_is_not_out_of_reach() {
+    let text = "model M {
+    input cmd = 0
+    sample at 1 [kHz] { u = 10*(cmd - c.q) }
+    s: Se(u) -> a: 1 -> m: I(1), r: R(1), c: C(1)
+    output x = c.q
+}
+experiment e of M { stop = 1; record c.q }";
+    let side = |from: &str| {
+        let found = findings(text, from, "x").expect("it is compiled");
+        (found.control.clone().expect("it has an input"), found)
+    };
+    let (control, found) = side("cmd");
+    assert_eq!(control.verdict(), None, "{control:?}");
+    assert!(
+        control.paths.iter().all(|p| p.path.is_some()),
+        "{control:?}"
+    );
+    let why = control.generic.expect_err("there is no exact rank");
+    assert!(why.contains("`--from u`"), "{why}");
+    let words = paynter_structure::text::control_text(&found);
+    assert!(
+        !words.contains("not controllable") && !words.contains("out of reach"),
+        "{words}"
+    );
+    // What is held is given from outside then, whatever sets it.
+    let (control, _) = side("u");
+    assert!(control.is_whole() && control.generic.is_ok(), "{control:?}");
+    let design = kit::design(text, "cmd", "x");
+    let subject = paynter_structure::Subject::new(&design, paynter_structure::ask(&design, None))
+        .expect("an input");
+    let compiled = design.compile().expect("it compiles");
+    for messages in [
+        paynter_structure::channels(&subject, &compiled).err(),
+        paynter_structure::faults(&subject).err(),
+    ] {
+        let messages = messages.expect("no exact answer");
+        assert_eq!(messages[0].code, "E0855");
+        assert!(
+            messages[0].message.contains("sampled block"),
+            "{messages:?}"
+        );
+    }
+}
+
+/// Strokes have their answer for an `input` that is the value of a source, too.
+#[test]
+fn strokes_answer_for_an_input_by_name() {
+    let text = "model M {
+    input u = 0
+    s: Se(u) -> a: 1 -> m: I(1), r: R(1), c: C(1), c2: C(2)
+}
+experiment e of M { stop = 1; record c.q }";
+    let (control, _) = sides(text, "u", "a.f");
+    assert_eq!(
+        control.causal.map(|c| (c.rank, c.integral.len())),
+        Some((2, 1))
+    );
+}
+
+/// Full rank in numbers is full rank: coordinates that geometry ties have no paths of their own.
+#[test]
+fn a_crank_is_not_called_uncontrollable() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../gallery/slider_crank/slider_crank.bond"
+    );
+    let choice = Choice {
+        linear: Some(paynter::LinearChoice::default()),
+        ..Choice::default()
+    };
+    let design = paynter::design(std::path::Path::new(path), &choice).expect("it has no errors");
+    let compiled = design.compile().expect("it compiles");
+    let subject = paynter_structure::Subject::new(&design, paynter_structure::ask(&design, None))
+        .expect("an input");
+    let found = paynter_structure::control(&subject, &compiled).expect("an answer");
+    let control = found.control.expect("it has sources");
+    let numbers = control.numeric.as_ref().expect("numbers");
+    assert_eq!(numbers.dimension, numbers.order);
+    assert_eq!(control.verdict(), Some(true));
 }

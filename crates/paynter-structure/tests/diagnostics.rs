@@ -43,8 +43,9 @@ fn messages(name: &str) -> (Vec<String>, String) {
         let subject = Subject::new(&design, ask(&design, None))?;
         subject.needs_input()?;
         subject.needs_output()?;
+        let mut warnings = Vec::new();
         if !want.is_empty() {
-            inverse(&subject, &compiled, &design.linear.want)?;
+            warnings = inverse(&subject, &compiled, &design.linear.want)?.warnings;
         }
         if text.contains("--faults") {
             balances(&subject)?;
@@ -72,7 +73,8 @@ fn messages(name: &str) -> (Vec<String>, String) {
         if text.contains("--channels") {
             channels(&subject, &compiled)?;
         }
-        Ok(control(&subject, &compiled)?.warnings)
+        warnings.extend(control(&subject, &compiled)?.warnings);
+        Ok(warnings)
     });
     let found = found.unwrap_or_else(|messages| messages);
     let codes = found.iter().map(|m| m.code.to_owned()).collect();

@@ -109,6 +109,44 @@ fn two_inputs_follow_two_wanted_curves() {
     assert!(worst < 1e-8, "{worst:e}");
 }
 
+/// Both outputs feel the first input first, so that no static feedback decouples them. What is left to integrate is the capacitor behind the
+/// speeds, with its resistor: a zero at −1/(R C).
+#[test]
+fn outputs_that_cannot_be_decoupled_are_inverted_with_their_zeros() {
+    let text = |r: f64| {
+        format!(
+            "model M {{
+                input u = 0, w = 0
+                a: Se(u) -> x: 1 -> m1: I(1)
+                x -> g: 0 -> k: C(2)
+                g -> y: 1 -> m2: I(3)
+                b: Se(w) -> y
+                y -> h: 0 -> c2: C(0.5), r2: R({r}) unpowered
+                output v = x.f, z = x.f + k.q
+            }}
+            experiment e of M {{ stop = 2 [s]; rtol = 1e-11; record v }}"
+        )
+    };
+    let found = inverted(
+        &text(4.0),
+        ["u, w", "v, z", "sin(time), sin(time) + time^2"],
+    );
+    let found = found.unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found.zeros.len(), 1);
+    let zero = found.zeros[0];
+    assert!(
+        (zero.re + 0.5).abs() < 1e-9 && zero.im.abs() < 1e-9,
+        "{zero:?}"
+    );
+    // v = sin t, q = t²: the spring pulls with t²/2, so u = cos t + t²/2.
+    assert!(error(&found, |t| t.cos() + t * t / 2.0) < 1e-8);
+    let grows = inverted(
+        &text(-4.0),
+        ["u, w", "v, z", "sin(time), sin(time) + time^2"],
+    );
+    assert!(grows.expect_err("a zero at 0.5").contains("E0857"));
+}
+
 /// The first input of a random tree is asked for the curve that the first output of its twin has.
 #[test]
 fn the_inverse_undoes_random_models_or_says_why_not() {
@@ -119,13 +157,7 @@ fn the_inverse_undoes_random_models_or_says_why_not() {
         let body = graph.text.replacen("model M {", "", 1);
         let body = body.trim_end().trim_end_matches('}');
         let body = ["Se", "Sf"].iter().fold(body.to_owned(), |body, kind| {
-            // The other source sets out from rest: storages tied to one that jumps have a start that the plant takes from
-            // it, and the inverse, in which they are free, cannot know.
             body.replace(&format!("s0: {kind}(1)"), &format!("s0: {kind}(u)"))
-                .replace(
-                    &format!("s1: {kind}(1)"),
-                    &format!("s1: {kind}(sin(3*time))"),
-                )
         });
         let parts = format!("input u = 0\n{body}\noutput y = {}\n", first(&graph.to));
         let text = twins(&parts, "sin(2*time) + 0.5*time");
@@ -133,6 +165,9 @@ fn the_inverse_undoes_random_models_or_says_why_not() {
             Ok(found) => {
                 let worst = error(&found, |t| (2.0 * t).sin() + 0.5 * t);
                 assert!(worst < 1e-8, "seed {seed}: {worst:e}\n{text}");
+                // The twin begins where the first one does.
+                let other = found.warnings.iter().find(|w| w.code == "W0865");
+                assert!(other.is_none(), "seed {seed}: {other:?}\n{text}");
                 n_undone += 1;
             }
             Err(why) if why.contains("E0857") => n_unstable += 1,
@@ -166,8 +201,89 @@ fn needed_flow_and_power_are_those_of_the_formula() {
     let rate = |t: f64| 3.0 * t * t + 3.0 * (12.0 * t + 0.75 * t * t);
     let u = |t: f64| rate(t) + (p1(t) - t.powi(3)) / 3.0;
     assert!(error(&found, u) < 1e-8 * u(2.0));
-    let power = found.actuators[0].power.expect("the input is a source");
-    assert!((power.peak - p1(2.0) * u(2.0)).abs() < 1e-3 * power.peak);
+    let power = &found.actuators[0].sources[0];
+    assert!((power.peak - p1(2.0) * u(2.0)).abs() < 1e-9 * power.peak);
+    // ∫p1 u dt by Simpson's rule, which is exact to 1e-13 here.
+    let power_at = |t: f64| p1(t) * u(t);
+    let h = 1e-3;
+    let simpson = |k: u32| {
+        let t = h * f64::from(k);
+        h / 6.0 * (power_at(t) + 4.0 * power_at(t + h / 2.0) + power_at(t + h))
+    };
+    let energy: f64 = (0..2000).map(simpson).sum();
+    assert!((power.energy() - energy).abs() < 1e-9 * energy);
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+}
+
+/// An `input` that sets a source, by itself or through a gain: the power is that of the source. Half of the energy that an ideal spring is given comes
+/// back in each period.
+#[test]
+fn an_actuator_is_sized_by_the_power_of_its_source() {
+    for (law, gain) in [("u", 1.0), ("5*u", 5.0)] {
+        let text = format!(
+            "model M {{
+                input u = 0
+                drive: Se({law}) -> v: 1 -> s: C(0.5)
+            }}
+            experiment e of M {{ stop = 6.283185307179586 [s]; rtol = 1e-10; record s.q }}"
+        );
+        let found = inverted(&text, ["u", "s.q", "sin(time)"]).unwrap_or_else(|e| panic!("{e}"));
+        let actuator = &found.actuators[0];
+        let power = &actuator.sources[0];
+        assert_eq!(power.source, "drive");
+        // u = 2 sin t/gain, power 2 sin t cos t.
+        assert!((actuator.range.1 * gain - 2.0).abs() < 1e-9, "{actuator:?}");
+        for (found, expected) in [
+            (power.peak, 1.0),
+            (power.braking, 1.0),
+            (power.given, 2.0),
+            (power.taken, 2.0),
+            (power.energy(), 0.0),
+        ] {
+            assert!((found - expected).abs() < 1e-8, "{power:?}");
+        }
+    }
+}
+
+/// What the curves ask for at the start, and the model does not have, is told: from its own start the input would be an impulse.
+#[test]
+fn a_curve_that_begins_elsewhere_is_told() {
+    let said = |start: &str, want: &str| {
+        let text = TANKS.replace("record", &format!("{start} record"));
+        let found = inverted(&text, ["pump.f", "t2.e", want]).unwrap_or_else(|e| panic!("{e}"));
+        let other = found.warnings.into_iter().find(|w| w.code == "W0865");
+        other.map(|w| w.notes.join("; "))
+    };
+    // From empty tanks: value and slope are those of the model, and only then.
+    assert_eq!(said("", "time^2"), None);
+    let jumps = said("", "1").expect("it begins at 1");
+    assert!(jumps.contains("`c1.q` at 1.75 (the model: 0)"), "{jumps}");
+    assert!(jumps.contains("`c2.q` at 2 (the model: 0)"), "{jumps}");
+    let bends = said("", "time").expect("its slope is 1");
+    assert!(
+        bends.contains("`c1.q`") && !bends.contains("`c2.q`"),
+        "{bends}"
+    );
+    // From full ones.
+    assert_eq!(said("start c1.q = 1.75, c2.q = 2;", "1 + time^2"), None);
+    assert!(said("start c1.q = 1.75, c2.q = 2;", "time^2").is_some());
+}
+
+/// The state of the inverse begins where the model does: a spring under load, which the wanted speed does not tell.
+#[test]
+fn what_curves_leave_free_begins_where_the_model_does() {
+    let text = "model M {
+        input u = 0
+        push: Se(u) -> v: 1 -> m: I(2), s: C(0.25), load: Se(-3)
+        start s.q = -0.7
+    }
+    experiment e of M { stop = 2 [s]; rtol = 1e-10; record v.f }";
+    let found = inverted(text, ["u", "v.f", "sin(time)"]).unwrap_or_else(|e| panic!("{e}"));
+    assert!(found.warnings.is_empty(), "{:?}", found.warnings);
+    let worst = error(&found, |t| {
+        2.0 * t.cos() + 4.0 * (-0.7 + 1.0 - t.cos()) - 3.0
+    });
+    assert!(worst < 1e-8, "{worst:e}");
 }
 
 #[test]

@@ -105,6 +105,8 @@ pub fn carry_out(
             apply(copy, path, model, &step)?;
             select = Some(name.clone());
         }
+        // Needs a loader of its own: `rewrites`.
+        GraphEdit::Rewrite { .. } => return Err("a rewriting is not an edit by hand".to_owned()),
         other => apply(copy, path, model, &simple(other, &before))?,
     }
     Ok(select)
@@ -237,6 +239,7 @@ fn simple(edit: &GraphEdit, view: &View) -> Edit {
         | GraphEdit::Insert { .. }
         | GraphEdit::Connect { .. }
         | GraphEdit::Paste { .. }
+        | GraphEdit::Rewrite { .. }
         | GraphEdit::Rename { .. } => {
             unreachable!("these take more than one step")
         }

@@ -26,6 +26,7 @@ mod hub;
 mod library;
 mod page;
 mod result;
+mod rewrites;
 mod runner;
 mod seen;
 mod server;

@@ -13,6 +13,7 @@ use crate::export::units;
 use crate::gallery;
 use crate::hub::{Hub, Out};
 use crate::library;
+use crate::rewrites::rewrite;
 use crate::runner::Runner;
 use crate::study::Bench;
 use crate::told::Told;
@@ -262,8 +263,14 @@ impl Clerk<'_> {
 
     fn edit(&self, path: &str, edit: &GraphEdit) -> Result<Value, String> {
         let (full, model) = self.level(path)?;
+        if let GraphEdit::Rewrite { how } = edit {
+            let old = self.hub.workspace().text(&full);
+            let old = old.ok_or("the text is not open")?;
+            let found = rewrite(&mut self.hub.world(), (&full, &old), &model, *how)?;
+            return Ok(json!({ "changes": found.changes, "select": null, "said": found.said }));
+        }
         let edited = edits::edit(&self.hub.workspace(), &full, &model, edit)?;
-        Ok(json!({ "changes": edited.changes, "select": edited.select }))
+        Ok(json!({ "changes": edited.changes, "select": edited.select, "said": [] }))
     }
 
     /// The text and the model of the level looked at, if it can be changed here.

@@ -241,6 +241,22 @@ pub enum GraphEdit {
         part: String,
         value: String,
     },
+    /// The whole model in other words, proved equal.
+    Rewrite { how: Rewriting },
+}
+
+/// What is done with a whole model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rewriting {
+    /// Fewer junctions and elements.
+    Simplify,
+    /// Vector bonds as scalar ones.
+    Scalarize,
+    /// Conserved momenta as parameters.
+    Reduce,
+    /// Dependent inertias at the velocities they follow from.
+    Minimal,
 }
 
 /// A node at a new place.

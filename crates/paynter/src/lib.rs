@@ -21,7 +21,7 @@ pub use paynter_design::{
     assumed, check, code, compile, design, digits, disk, lagrangian, library, loader, mobility,
     names, output, overlay, sweeps,
 };
-pub use paynter_run::{audit, gaps, measure, table, trace};
+pub use paynter_run::{areas, audit, gaps, measure, table, trace};
 
 pub use paynter_draw as draw;
 pub use paynter_exec as exec;

@@ -6,17 +6,23 @@ import { toggleRoom } from "../panels/rooms";
 import { align, saveGraph } from "../canvas/share";
 import {
   cancel, chooseExperiment, chooseModel, closeFile, duplicateSelected, exportRun, groupSelected, openFile, openGallery, openSelected, pinRun, redoLast, removeSelected,
-  revealItem, run, save, select, setTheme, startLesson, undoLast,
+  revealItem, rewrite, run, save, select, setTheme, startLesson, undoLast,
 } from "../store/actions";
 import { askStudy } from "../store/studies";
 import { get, set, type DockTab, type Mode, type State } from "../store/store";
-import type { StudyKind } from "../wire/protocol";
+import type { Rewriting, StudyKind } from "../wire/protocol";
 import type { Command } from "./find";
 
 const MODES: [Mode, string][] = [["model", "Model"], ["causality", "Causality"], ["power", "Power"], ["equations", "Equations"], ["bodies", "3D"]];
 const STUDIES: [StudyKind, string][] = [
   ["poles", "Poles and zeros"], ["bode", "Bode plots"], ["step", "Step responses"], ["margins", "Gain and phase margins"], ["sweep", "Sweep over parameters"],
-  ["optimize", "Optimize"], ["methods", "Four methods compared"], ["loops", "Loops through dependent storages"], ["inverse", "Inverse model"],
+  ["optimize", "Optimize"], ["methods", "Four methods compared"], ["loops", "Loops through dependent storages"],
+  ["control", "Controllability and observability"], ["channels", "Relative degrees, zeros and path gains"], ["inverse", "Inverse model"], ["activity", "Activity of elements"],
+  ["partition", "Parts that drive others"], ["faults", "Fault signatures"],
+];
+const REWRITINGS: [Rewriting, string][] = [
+  ["simplify", "Simplify: fewer junctions and elements"], ["scalarize", "Scalarize: vector bonds as scalar ones"],
+  ["reduce", "Reduce: conserved momenta as parameters"], ["minimal", "Minimal: dependent inertias moved"],
 ];
 const TABS: [DockTab, string][] = [["results", "Results"], ["study", "Studies"], ["energy", "Energy"], ["messages", "Messages"]];
 
@@ -76,6 +82,7 @@ function ofGraph(command: Make): Command[] {
     command("Graph", "Put the selection in a row", "", () => align("row")),
     command("Graph", "Put the selection in a column", "", () => align("column")),
     command("Graph", "Delete", "Delete", removeSelected),
+    ...REWRITINGS.map(([how, words]) => command("Model", words, "", () => void rewrite(how))),
     command("Export", "SVG: the graph", "", () => void saveGraph("svg")),
     command("Export", "PNG: the graph", "", () => void saveGraph("png")),
     command("Edit", "Undo", "Ctrl Z", undoLast),

@@ -7,7 +7,7 @@ import { complete } from "../text/complete";
 import { editors, type Hooks } from "../text/editor";
 import type { Marks } from "../text/marks";
 import { Connection } from "../wire/connection";
-import type { Analysis, BondPreview, Edited, Equations, FileFrame, Film, Focus, Frame, GraphEdit, Hello, LessonStep, Offer, Opened, Parameter, Reason, RunResult, ServerEvent, ShownUnit, Span, Study } from "../wire/protocol";
+import type { Analysis, BondPreview, Edited, Equations, FileFrame, Film, Focus, Frame, GraphEdit, Hello, LessonStep, Offer, Opened, Parameter, Reason, Rewriting, RunResult, ServerEvent, ShownUnit, Span, Study } from "../wire/protocol";
 import { Picture } from "../wire/picture";
 import { rasterise } from "../plots/raster";
 import { plotWidth } from "../plots/width";
@@ -440,6 +440,19 @@ export async function change(edit: GraphEdit): Promise<boolean> {
   } catch (error) {
     trouble(error);
     return false;
+  }
+}
+
+/** Writes the whole model in other words: one step of the history, and what was done as a notice. */
+export async function rewrite(how: Rewriting): Promise<void> {
+  const { open } = get();
+  if (!open) return;
+  try {
+    const edited = await connection.ask<Edited>("edit", { path: open.path, edit: { kind: "rewrite", how } });
+    editors.apply(edited.changes);
+    notice(edited.said.filter((line) => !line.startsWith("map ")).join("; "));
+  } catch (error) {
+    trouble(error);
   }
 }
 

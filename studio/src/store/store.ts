@@ -46,6 +46,7 @@ export interface StudyFields {
   at: string;
   cut: string;
   over: string;
+  want: string;
 }
 
 export interface State {
@@ -126,7 +127,7 @@ export const first: State = {
   pinned: [], shownUnits: {}, lesson: null, tour: null, finds: false, preview: null, bondCurves: null, hoverCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
   folded: { explorer: false, text: false, inspector: false, dock: false }, over: null, theme: "light", keysShown: false, aboutShown: false,
   commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [], kinds: [],
-  study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "" }, studyRunning: null, studyTrouble: "",
+  study: null, studyKind: "poles", studyFields: { from: "", to: "", at: "", cut: "", over: "", want: "" }, studyRunning: null, studyTrouble: "",
 };
 
 /** A slider has left the value of the text: what is shown is not the experiment as written. */

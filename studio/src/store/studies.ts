@@ -16,7 +16,7 @@ export function askStudy(kind: StudyKind): void {
   const at = f.at.trim() === "" ? null : Number(f.at);
   if (at !== null && !Number.isFinite(at)) return set({ studyTrouble: `${f.at} is no time`, studyRunning: null });
   const over = kind === "sweep" && f.over.trim() ? f.over.split(";") : [];
-  askServer("study", { study, what: kind, path: open.path, experiment, model, set: values, from: f.from, to: f.to, cut: f.cut, at, over }).catch((error: unknown) => {
+  askServer("study", { study, what: kind, path: open.path, experiment, model, set: values, from: f.from, to: f.to, cut: f.cut, want: f.want, at, over }).catch((error: unknown) => {
     set({ studyRunning: null, studyTrouble: error instanceof Error ? error.message : String(error) });
   });
 }

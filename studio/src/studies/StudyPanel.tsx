@@ -19,9 +19,14 @@ const KINDS: [StudyKind, string, string][] = [
   ["optimize", "Optimize", "the search of the experiment"],
   ["methods", "Four methods", "every treatment of the locks"],
   ["loops", "Loops", "loops through dependent storages, with their gains"],
-  ["inverse", "Inverse", "bicausal strokes: the lines from outputs to inputs, and the states that are left"],
+  ["control", "Control", "what inputs reach and outputs see, with the paths"],
+  ["channels", "Channels", "relative degrees, zeros, decoupling, gains of paths"],
+  ["inverse", "Inverse", "the inputs that target curves need; without curves the bicausal strokes"],
+  ["activity", "Activity", "the energy that elements moved, the power of bonds"],
+  ["partition", "Parts", "parts that drive others and hardly feel them"],
+  ["faults", "Faults", "which faults the outputs show, and tell apart"],
 ];
-const LINEAR: StudyKind[] = ["poles", "bode", "step", "inverse"];
+const LINEAR: StudyKind[] = ["poles", "bode", "step", "control", "channels", "inverse", "faults"];
 
 export function StudyPanel() {
   const kind = useStudio((s) => s.studyKind);
@@ -50,6 +55,7 @@ export function StudyPanel() {
         {!shown && !running && !trouble && <p className="empty">Choose a study of {kindWords(kind)}.</p>}
       </div>
       <div className="study-tables" tabIndex={0} role="group" aria-label="Tables of the study">
+        {shown?.head.facts?.svg && <img className="study-drawing" alt={`The graph with the answer: ${kindWords(kind)}`} src={`data:image/svg+xml;charset=utf-8,${encodeURIComponent(shown.head.facts.svg)}`} />}
         {shown?.head.sheets.map((s, i) => <SheetTable key={i} sheet={s} />)}
         {shown && kind === "optimize" && <button onClick={() => useValues(shown)}>Put sliders at these values</button>}
         {shown && shown.head.sheets.length > 0 && <button onClick={() => saveSheets(shown)}>Tables as CSV</button>}
@@ -74,6 +80,7 @@ function Fields({ kind }: { kind: StudyKind }) {
         <StudyField name="from" label="From" placeholder="inputs of the model" value={fields.from} />
         <StudyField name="to" label="To" placeholder="what is recorded" value={fields.to} />
         <StudyField name="at" label="At [s]" placeholder="the start, or at rest" value={fields.at} />
+        {kind === "inverse" && <StudyField name="want" label="Want" placeholder="a curve for each output, such as sin(time)" value={fields.want} />}
       </>
     );
   }
@@ -82,7 +89,7 @@ function Fields({ kind }: { kind: StudyKind }) {
   return null;
 }
 
-function StudyField({ name, label, placeholder, value }: { name: "from" | "to" | "at" | "cut" | "over"; label: string; placeholder: string; value: string }) {
+function StudyField({ name, label, placeholder, value }: { name: "from" | "to" | "at" | "cut" | "over" | "want"; label: string; placeholder: string; value: string }) {
   const kind = useStudio((s) => s.studyKind);
   const [text, setText] = useState(value);
   return (

@@ -441,7 +441,7 @@ export interface Film {
   columns: Float64Array[];
 }
 
-export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods" | "loops" | "inverse";
+export type StudyKind = "poles" | "bode" | "step" | "margins" | "sweep" | "optimize" | "methods" | "loops" | "control" | "channels" | "inverse" | "activity" | "partition" | "faults";
 
 export interface StudySheet {
   title: string;
@@ -460,7 +460,7 @@ export interface Study {
     panels: PanelHead[];
     sheets: StudySheet[];
     notes: string[];
-    facts: { poles?: [number, number][]; zeros?: [number, number][]; values?: [string, number][] } | null;
+    facts: { poles?: [number, number][]; zeros?: [number, number][]; values?: [string, number][]; svg?: string | null } | null;
     ms: number;
   };
   curves: Curve[][];
@@ -512,7 +512,11 @@ export type GraphEdit =
   | { kind: "group"; nodes: string[]; name: string }
   | { kind: "ungroup"; node: string }
   | { kind: "paste"; text: string; at: [number, number] | null }
-  | { kind: "insert"; bond: string; part: string; value: string };
+  | { kind: "insert"; bond: string; part: string; value: string }
+  | { kind: "rewrite"; how: Rewriting };
+
+/** What can be done with a whole model: new text, proved equal. */
+export type Rewriting = "simplify" | "scalarize" | "reduce" | "minimal";
 
 /** What a bond would be if it were drawn. */
 export interface BondPreview {
@@ -525,4 +529,6 @@ export interface Edited {
   changes: TextChange[];
   /** What to select afterwards. */
   select: string | null;
+  /** What was done, where that does not show. */
+  said: string[];
 }

@@ -8,6 +8,7 @@ use crate::console::{OK, call_error, refuse, show};
 use crate::say;
 use clap::Args;
 use paynter::refused::Refused;
+use paynter::syntax::Diagnostic;
 use paynter::table::Table;
 use paynter::{Design, LinearChoice};
 use paynter_structure::text::{
@@ -132,8 +133,7 @@ fn controllability(args: &StructureArgs, design: &Design) -> Result<(), Refused>
     }
     if args.model.json {
         let mut answer = control_json(&found);
-        let warnings = paynter::diagnostics_json(&found.warnings, &design.project.sources);
-        answer["warnings"] = serde_json::from_str(&warnings).unwrap_or_default();
+        answer["warnings"] = warnings_json(design, &found.warnings);
         say!("{answer}");
         return Ok(());
     }
@@ -316,11 +316,20 @@ fn inversion(args: &StructureArgs, design: &Design) -> Result<(), Refused> {
             .write_table(path, &found.table)
             .map_err(Refused::Call)?;
     }
-    match args.model.json {
-        true => say!("{}", inverse_json(&found)),
-        false => say!("{}", inverse_text(&found).trim_end()),
+    if args.model.json {
+        let mut answer = inverse_json(&found);
+        answer["warnings"] = warnings_json(design, &found.warnings);
+        say!("{answer}");
+        return Ok(());
     }
+    say!("{}", inverse_text(&found).trim_end());
+    show(&design.failed(found.warnings), false);
     Ok(())
+}
+
+fn warnings_json(design: &Design, warnings: &[Diagnostic]) -> serde_json::Value {
+    let warnings = paynter::diagnostics_json(warnings, &design.project.sources);
+    serde_json::from_str(&warnings).unwrap_or_default()
 }
 
 /// Writes a picture of the answer; its ending is looked at first.

@@ -11,7 +11,7 @@
 
 use super::forms::{Forms, affine_terms};
 use super::gyrators::curl;
-use super::points::{POINTS, is_zero, with_own_values};
+use super::points::{PLACES, at_places, is_zero};
 use super::poly::{Atom, Poly, expression_of, poly_of};
 use super::squares::{Inertia, rate_for};
 use super::system::{Role, System};
@@ -94,12 +94,9 @@ impl Matrix {
 
     /// A point and a direction with negative energy, if there is one: positions and direction.
     pub fn negative_direction(&self, system: &System) -> Option<(usize, Vec<f64>)> {
-        let values: Vec<[f64; POINTS]> = self
-            .entries
-            .iter()
-            .map(|&e| with_own_values(system, e))
-            .collect();
-        (0..POINTS).find_map(|p| {
+        let entries = self.entries.iter();
+        let values: Vec<Vec<f64>> = entries.map(|&e| at_places(system, e)).collect();
+        (0..PLACES).find_map(|p| {
             let matrix: Vec<f64> = values.iter().map(|v| v[p]).collect();
             if matrix.iter().any(|x| x.is_nan()) {
                 return None;
@@ -444,7 +441,7 @@ pub(super) fn by_roots(
         if is_zero(system, diagonal) {
             continue;
         }
-        if with_own_values(system, diagonal).iter().any(|&x| x < 0.0) {
+        if at_places(system, diagonal).iter().any(|&x| x < 0.0) {
             return None;
         }
         let (size, scaled) = unit_inertia(system, pivot, diagonal);

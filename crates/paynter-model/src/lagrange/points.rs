@@ -66,23 +66,39 @@ pub(super) fn at_points(system: &System, e: ExprId) -> [f64; POINTS] {
     found
 }
 
-/// The value of an expression at every point, with the user's own values of parameters where they are known.
-pub(super) fn with_own_values(system: &System, e: ExprId) -> [f64; POINTS] {
-    std::array::from_fn(|point| {
+/// Places at which an energy is looked at for its sign: it may be negative on a part of the way only.
+pub(super) const PLACES: usize = 100;
+
+/// How far from zero places beyond the first points may be: more than half a turn.
+const FARTHEST: f64 = 4.0;
+
+/// The value of a symbol at a place; the first ones are the points.
+fn value_at_place(system: &System, symbol: SymbolId, place: usize) -> f64 {
+    let is_far = place >= POINTS && matches!(system.role(symbol), Role::Position(_));
+    match is_far {
+        true => FARTHEST * (2.0 * random(u64::from(symbol.0), 2000 + place as u64) - 1.0),
+        false => value(system, symbol, place),
+    }
+}
+
+/// The value of an expression at every place, with the user's own values of parameters where they are known.
+pub(super) fn at_places(system: &System, e: ExprId) -> Vec<f64> {
+    let at = |place: usize| {
         let value = |s: SymbolId| {
             let own = system.values.get(&s).copied();
-            own.unwrap_or_else(|| value(system, s, point))
+            own.unwrap_or_else(|| value_at_place(system, s, place))
         };
         let x = Evaluator::new().evaluate(&system.pool, e, &value);
         x.ok().filter(|x| x.is_finite()).unwrap_or(f64::NAN)
-    })
+    };
+    (0..PLACES).map(at).collect()
 }
 
-/// Where coordinates are at a point, in words: those that an expression reads.
-pub(super) fn place_text(system: &System, read: &[usize], point: usize) -> String {
+/// Where coordinates are at a place, in words: those that an expression reads.
+pub(super) fn place_text(system: &System, read: &[usize], place: usize) -> String {
     let at = |&i: &usize| {
         let coordinate = &system.coordinates[i];
-        let x = value(system, coordinate.position, point);
+        let x = value_at_place(system, coordinate.position, place);
         format!("{} = {x:.3}", coordinate.name)
     };
     read.iter().map(at).collect::<Vec<_>>().join(", ")

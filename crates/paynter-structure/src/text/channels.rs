@@ -16,6 +16,12 @@ pub fn channels_text(found: &Channels) -> String {
     for channel in &found.channels {
         channel_text(&mut out, channel);
     }
+    out + &together(found)
+}
+
+/// What is said of all inputs and outputs together.
+pub fn together(found: &Channels) -> String {
+    let mut out = String::new();
     let (p, m) = found.shape;
     let _ = writeln!(
         out,
@@ -99,7 +105,8 @@ fn channel_text(out: &mut String, channel: &ChannelFindings) {
     out.push('\n');
 }
 
-fn zero_list(zeros: &[Complex]) -> Vec<String> {
+/// Zeros, each pair once; those that make an inverse grow say so.
+pub fn zero_list(zeros: &[Complex]) -> Vec<String> {
     let upper = zeros.iter().filter(|z| z.im >= 0.0);
     upper
         .map(|z| {

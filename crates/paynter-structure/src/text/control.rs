@@ -16,9 +16,27 @@ const MOST_LINES: usize = 40;
 pub fn control_text(found: &Findings) -> String {
     let mut out = String::new();
     for side in [&found.control, &found.observe].into_iter().flatten() {
-        side_text(&mut out, side);
+        head_text(&mut out, side);
+        hidden_text(&mut out, side);
+        paths_text(&mut out, side);
+        cures_text(&mut out, side);
         out.push('\n');
     }
+    out + &beside(found)
+}
+
+/// One side without its paths.
+pub fn verdict(side: &SideFindings) -> String {
+    let mut out = String::new();
+    head_text(&mut out, side);
+    hidden_text(&mut out, side);
+    cures_text(&mut out, side);
+    out
+}
+
+/// What is said of both sides.
+pub fn beside(found: &Findings) -> String {
+    let mut out = String::new();
     if found.control.is_none() {
         out.push_str("nothing acts on this model: it has no input and no source; name an input with `--from`\n");
     }
@@ -64,7 +82,7 @@ fn words(side: Side) -> (&'static str, &'static str, &'static str, &'static str)
     }
 }
 
-fn side_text(out: &mut String, found: &SideFindings) {
+fn head_text(out: &mut String, found: &SideFindings) {
     let (able, from, reached, matrix) = words(found.side);
     let ports = found.ports.join("`, `");
     let _ = match found.verdict() {
@@ -114,9 +132,6 @@ fn side_text(out: &mut String, found: &SideFindings) {
             let _ = writeln!(out, "  numbers:   none, since {why}");
         }
     }
-    hidden_text(out, found);
-    paths_text(out, found);
-    cures_text(out, found);
 }
 
 /// The diagonal of the Gramian, in words.

@@ -1,6 +1,6 @@
 //! The inputs that wanted outputs need.
 
-use crate::inverse::{Inverse, complex};
+use crate::inverse::{ActuatorPower, Inverse, complex};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -32,11 +32,21 @@ pub fn inverse_text(found: &Inverse) -> String {
             "`{}` from {:.6}{unit} to {:.6}{unit}",
             a.name, a.range.0, a.range.1
         );
-        if let Some(p) = &a.power {
+        for p in &a.sources {
+            let of = match a.name.split('.').next() == Some(&*p.source) {
+                true => String::new(),
+                false => format!(" of `{}`", p.source),
+            };
+            let parts = match p.taken > 0.0 {
+                true => format!(" ({:.6} J given, {:.6} J taken back)", p.given, p.taken),
+                false => String::new(),
+            };
             let _ = writeln!(
                 out,
-                "  power up to {:.6} W, back up to {:.6} W, energy {:.6} J",
-                p.peak, p.braking, p.energy
+                "  power{of} up to {:.6} W, back up to {:.6} W, energy {:.6} J{parts}",
+                p.peak,
+                p.braking,
+                p.energy()
             );
         }
     }
@@ -51,7 +61,7 @@ pub fn inverse_json(found: &Inverse) -> Value {
             "unit": a.unit,
             "min": a.range.0,
             "max": a.range.1,
-            "power": a.power.map(|p| json!({ "peak": p.peak, "back": p.braking, "energy": p.energy })),
+            "sources": a.sources.iter().map(power_json).collect::<Vec<_>>(),
         })
     });
     let columns = found
@@ -65,5 +75,12 @@ pub fn inverse_json(found: &Inverse) -> Value {
         "actuators": actuators.collect::<Vec<_>>(),
         "time": found.table.time,
         "columns": columns.collect::<Vec<_>>(),
+    })
+}
+
+fn power_json(p: &ActuatorPower) -> Value {
+    json!({
+        "source": p.source, "peak": p.peak, "back": p.braking, "energy": p.energy(),
+        "given": p.given, "taken": p.taken,
     })
 }

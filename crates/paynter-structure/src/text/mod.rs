@@ -14,8 +14,8 @@ mod partition;
 pub use activity::{activity_json, activity_text, proposal_json, proposal_text};
 pub use along::{along_json, along_text};
 pub use bicausal::{bicausal_json, bicausal_text};
-pub use channels::{channels_json, channels_text, gains};
-pub use control::{control_json, control_text};
+pub use channels::{channels_json, channels_text, gains, together, zero_list};
+pub use control::{beside, control_json, control_text, verdict};
 pub use estimate::{estimates_json, estimates_text};
 pub use faults::{
     balances_json, balances_on_json, balances_on_text, balances_text, faults_json, faults_text,

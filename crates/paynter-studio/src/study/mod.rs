@@ -44,6 +44,9 @@ pub struct StudyAsk {
     /// Outputs; empty for what is recorded.
     #[serde(default)]
     pub to: String,
+    /// Target curves of the outputs, for the inverse.
+    #[serde(default)]
+    pub want: String,
     /// Where a loop is cut.
     #[serde(default)]
     pub cut: String,
@@ -76,8 +79,29 @@ pub enum What {
     Methods,
     /// Loops through dependent storages.
     Loops,
-    /// Bicausal strokes of the inverse.
+    /// Controllability and observability.
+    Control,
+    /// Relative degrees, zeros and gains of paths.
+    Channels,
+    /// The inputs that target curves need, or bicausal strokes.
     Inverse,
+    /// Energy that elements moved, power of bonds.
+    Activity,
+    /// Parts that drive others.
+    Partition,
+    /// What sensors show of faults.
+    Faults,
+}
+
+impl What {
+    /// It asks about inputs and outputs.
+    fn has_ports(self) -> bool {
+        use What::{Bode, Channels, Control, Faults, Inverse, Margins, Poles, Step};
+        matches!(
+            self,
+            Poles | Bode | Step | Margins | Control | Channels | Inverse | Faults
+        )
+    }
 }
 
 /// What came of a study.
@@ -217,26 +241,28 @@ fn answer(
         What::Optimize => many::optimize(design, choice, watch),
         What::Methods => many::methods(design, watch),
         What::Loops => structure::loops(design),
+        What::Control => structure::control(design, ask),
+        What::Channels => structure::channels(design, ask),
+        What::Inverse if design.linear.want.is_empty() => structure::strokes(design, ask),
         What::Inverse => structure::inverse(design, ask),
+        What::Activity => structure::activity(design),
+        What::Partition => structure::partition(design),
+        What::Faults => structure::faults(design, ask),
     }
 }
 
 fn choice_of(ask: &StudyAsk) -> Choice {
     let text = |t: &String| Some(t.trim().to_owned()).filter(|t| !t.is_empty());
-    let is_linear = matches!(
-        ask.what,
-        What::Poles | What::Bode | What::Step | What::Margins | What::Inverse
-    );
     let over: Vec<String> = ask.over.iter().filter_map(text).collect();
     Choice {
         model: ask.model.clone().filter(|_| ask.experiment.is_none()),
         experiment: ask.experiment.clone(),
         overrides: ask.set.clone(),
-        linear: is_linear.then(|| LinearChoice {
+        linear: ask.what.has_ports().then(|| LinearChoice {
             from: text(&ask.from),
             to: text(&ask.to),
             cut: text(&ask.cut).filter(|_| ask.what == What::Margins),
-            want: None,
+            want: text(&ask.want).filter(|_| ask.what == What::Inverse),
             ..LinearChoice::default()
         }),
         sweep: (ask.what == What::Sweep && !over.is_empty()).then_some(SweepChoice {
@@ -316,6 +342,70 @@ mod tests {
         );
         let none = make(LOOP, &ask(What::Loops, "e"), GO).expect("an answer");
         assert!(none.sheets.is_empty() && none.notes[0].contains("no storage depends"));
+    }
+
+    /// The six questions about the structure, with the numbers of the mass on its spring.
+    #[test]
+    fn every_question_about_the_structure_is_a_study() {
+        let wish = |what: What, from: &str, to: &str| StudyAsk {
+            from: from.to_owned(),
+            to: to.to_owned(),
+            ..ask(what, "e")
+        };
+        let has_drawing = |a: &Answer| a.facts["svg"].as_str().is_some_and(|s| s.contains("<svg"));
+        let found = make(LOOP, &wish(What::Control, "F", "x"), GO).expect("an answer");
+        assert_eq!(found.sheets.len(), 2, "{:?}", found.sheets);
+        assert!(
+            found.notes.iter().any(|n| n == "controllable from `F`"),
+            "{:?}",
+            found.notes
+        );
+        assert!(has_drawing(&found));
+        let found = make(LOOP, &wish(What::Channels, "F", "x"), GO).expect("an answer");
+        assert_eq!(found.sheets[0].rows[0][2].as_i64(), Some(2));
+        assert!(
+            found.notes.iter().any(|n| n.contains("gain")),
+            "{:?}",
+            found.notes
+        );
+        let found = make(LOOP, &ask(What::Activity, "e"), GO).expect("an answer");
+        let share: f64 = found.sheets[0]
+            .rows
+            .iter()
+            .filter_map(|r| r[3].as_f64())
+            .sum();
+        assert!(
+            (share - 100.0).abs() < 1e-9 && has_drawing(&found),
+            "{share}"
+        );
+        let found = make(LOOP, &wish(What::Faults, "F", "j.f"), GO).expect("an answer");
+        let names: Vec<_> = found.sheets[0]
+            .rows
+            .iter()
+            .filter_map(|r| r[0].as_str())
+            .collect();
+        assert!(names.contains(&"c") && names.contains(&"j.f"), "{names:?}");
+        let found = make(LOOP, &ask(What::Partition, "e"), GO).expect("an answer");
+        assert!(
+            found.notes[0].contains("does not fall apart"),
+            "{:?}",
+            found.notes
+        );
+        let mut wanted = wish(What::Inverse, "F", "x");
+        wanted.want = "1 [m]*(1 - cos(1 [rad/s]*time))".to_owned();
+        let found = make(LOOP, &wanted, GO).expect("an answer");
+        // m ẍ + d ẋ + k x, largest where its parts turn together; the source of F is sized.
+        let most = found.sheets[0].rows[0][2].as_f64().expect("a number");
+        assert!((most - 7.026_549).abs() < 1e-5, "{most}");
+        assert_eq!(found.sheets[1].rows[0][0].as_str(), Some("push"));
+        assert_eq!(found.plots[0].panels.len(), 2);
+        wanted.want = "1 [m]".to_owned();
+        let found = make(LOOP, &wanted, GO).expect("an answer");
+        assert!(
+            found.notes.iter().any(|n| n.starts_with("W0865")),
+            "{:?}",
+            found.notes
+        );
     }
 
     /// From the flow of the mass to its force: nothing is left to integrate but the spring, which the flow drives.
