@@ -13,7 +13,7 @@ use paynter_solve::{Dense, EvalError, System};
 use std::f64::consts::PI;
 use std::ops::Range;
 
-/// What was seen of a column, SI units.
+/// What was seen of a column, SI units. Columns after those that say how finely to look have ∫x dt only.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Area {
     /// ∫x dt.
@@ -55,7 +55,7 @@ const BISECTIONS: usize = 44;
 #[derive(Clone, Debug)]
 pub(crate) struct Areas {
     found: Vec<Area>,
-    /// Columns of one unit that decide whether a panel is fine enough.
+    /// Columns of one unit that decide whether a panel is fine enough; those after them are integrated only.
     judged: Range<usize>,
     rtol: f64,
     /// cos(π k/DEGREE): the points of a panel, from its end to its start.
@@ -223,7 +223,7 @@ impl Areas {
     fn coefficient(&self, values: &[f64], k: usize) -> f64 {
         let degree = values.len() - 1;
         let stride = DEGREE / degree;
-        let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if k.is_multiple_of(2) { 1.0 } else { -1.0 };
         let ends = 0.5 * (values[0] + sign * values[degree]);
         let cosine = |j: usize| self.cosines[j * stride * k % (2 * DEGREE)];
         let inner: f64 = (1..degree).map(|j| values[j] * cosine(j)).sum();
@@ -241,6 +241,12 @@ impl Areas {
             let values = self.values(column, stride);
             let values = &values[..=degree];
             let found = &mut self.found[column];
+            let integrals = values.iter().zip(&self.weights[stride - 1]);
+            if column >= self.judged.end {
+                let part: f64 = integrals.map(|(x, weight)| x * weight).sum();
+                found.signed += half * part;
+                continue;
+            }
             for &value in values {
                 found.low = found.low.min(value);
                 found.high = found.high.max(value);
@@ -248,7 +254,7 @@ impl Areas {
             let largest = values.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             let counts = self.judged.contains(&column) && largest > floor;
             if is_plain(found, values, counts) {
-                for (x, weight) in values.iter().zip(&self.weights[stride - 1]) {
+                for (x, weight) in integrals {
                     found.signed += half * weight * x;
                     found.size += half * weight * x.abs();
                 }

@@ -70,7 +70,7 @@ pub struct RunSpec {
     pub measured: Vec<Measured>,
     /// Find min and max between the output times as well.
     pub wants_ranges: bool,
-    /// Integrate the columns and their sizes; these, of one unit, say how finely.
+    /// Integrate the columns, and the sizes of these, which have one unit and say how finely; columns after them have no ranges.
     pub wants_areas: Option<Range<usize>>,
     /// Parameters changed after compiling, SI units.
     pub parameters: Vec<(SymbolId, f64)>,

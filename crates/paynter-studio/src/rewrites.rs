@@ -115,7 +115,8 @@ mod tests {
         );
         assert!(said.iter().any(|l| l.starts_with("merge:")), "{said:?}");
         assert!(
-            said.iter().any(|l| l.starts_with("proof: equal")),
+            said.iter()
+                .any(|l| l.starts_with("proof: ") && l.contains("are equal")),
             "{said:?}"
         );
         // There is nothing left to do then.
