@@ -223,7 +223,7 @@ impl Areas {
     fn coefficient(&self, values: &[f64], k: usize) -> f64 {
         let degree = values.len() - 1;
         let stride = DEGREE / degree;
-        let sign = if k % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = if k.is_multiple_of(2) { 1.0 } else { -1.0 };
         let ends = 0.5 * (values[0] + sign * values[degree]);
         let cosine = |j: usize| self.cosines[j * stride * k % (2 * DEGREE)];
         let inner: f64 = (1..degree).map(|j| values[j] * cosine(j)).sum();
