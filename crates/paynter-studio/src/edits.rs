@@ -69,8 +69,7 @@ pub fn carry_out(
                 value: some(value),
                 at: *at,
             };
-            let to = to.as_deref();
-            select = Some(add((copy, &before), (path, model), &step, to)?);
+            select = Some(add((copy, &before), (path, model), &step, to.as_deref())?);
         }
         GraphEdit::Insert { bond, part, value } => {
             let step = Edit::InsertOnBond {
