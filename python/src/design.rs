@@ -140,10 +140,10 @@ pub fn format(py: Python<'_>, name: &str, text: &str) -> PyResult<String> {
 #[pyfunction]
 pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
     let mut codes = paynter::codes();
-    codes.extend_from_slice(paynter_export::code::ALL);
-    codes.extend_from_slice(paynter_import::code::ALL);
-    codes.extend_from_slice(paynter_rewrite::code::ALL);
-    codes.extend_from_slice(paynter_structure::code::ALL);
+    codes.extend_from_slice(paynter_export::code::TABLE);
+    codes.extend_from_slice(paynter_import::code::TABLE);
+    codes.extend_from_slice(paynter_rewrite::code::TABLE);
+    codes.extend_from_slice(paynter_structure::code::TABLE);
     codes.sort_unstable();
     codes
 }
@@ -354,7 +354,7 @@ impl Design {
     fn linearize(&self, py: Python<'_>, at: Option<f64>, open_loop: bool) -> PyResult<Linear> {
         self.check_time(at)?;
         let design = &self.inner;
-        let ask = linear::ask(design, at, open_loop);
+        let ask = linear::linear_request(design, at, open_loop);
         let made = py.detach(|| {
             let compiled = design.compile().map_err(LinearError::Model)?;
             linear::linearize(design, &compiled, &ask)
@@ -379,7 +379,7 @@ impl Design {
     ) -> PyResult<(String, String, Option<[String; 3]>)> {
         self.check_time(at)?;
         let design = &self.inner;
-        let ask = linear::ask(design, at, open_loop);
+        let ask = linear::linear_request(design, at, open_loop);
         let found = py.detach(|| {
             let compiled = design.compile().map_err(LinearError::Model)?;
             let cuts = design.linear.cut.iter();
@@ -458,7 +458,7 @@ impl Design {
             }
             false => default_parameters(design),
         };
-        let to = linear::ask(design, None, false).to;
+        let to = linear::linear_request(design, None, false).to;
         if over.is_empty() || to.is_empty() {
             return Err(CallError::new_err(
                 "name parameters with by= and quantities with of=",

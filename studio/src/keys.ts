@@ -33,7 +33,7 @@ function act(word: string, isTyping: boolean, event: KeyboardEvent): boolean {
     case "Ctrl g": if (isTyping || !get().open) return false; groupSelected(); return true;
     case "Ctrl Shift g": if (isTyping || !get().open) return false; openSelected(); return true;
     // Who has used it already, such as a list of completions, has closed something of its own.
-    case "Escape": if (event.defaultPrevented) return false; else if (get().over) set({ over: null }); else if (get().running) cancel(); else if (!isTyping && get().selection.length > 0) select([]); return false;
+    case "Escape": if (event.defaultPrevented) return false; else if (get().over) set({ over: null }); else if (get().running) cancel(); else if (!isTyping && (get().selection.length > 0 || get().why)) select([]); return false;
     case "?": case "Shift ?": if (isTyping) return false; set({ keysShown: true }); return true;
   }
   const mode = /^Ctrl ([1-5])$/.exec(word)?.[1];

@@ -22,7 +22,7 @@ createRoot(document.getElementById("root") as HTMLElement).render(<App />);
 
 // Closing with unsaved work asks.
 window.addEventListener("beforeunload", (event) => {
-  if (get().open?.dirty) event.preventDefault();
+  if (get().unsaved.size > 0) event.preventDefault();
 });
 
 // For tests and for the curious: the state of the page, to be read.

@@ -88,7 +88,7 @@ export async function serve(t, target, port = undefined) {
     child.kill("SIGKILL");
   });
   later(t, stop);
-  return { address, port: own, stop };
+  return { address, port: own, stop, pid: child.pid };
 }
 
 /** Opens a page; errors on its console fail the test, but for those named. */

@@ -34,6 +34,10 @@ test("every room is reached in a narrow window, and the graph stays in sight", a
       return box.left >= room.left && box.right <= room.right && box.top >= room.top && box.bottom <= room.bottom;
     });
   }));
+  // The experiment is chosen here as well, and the graph can be read.
+  assert.equal(await page.getByLabel("Experiment", { exact: true }).isVisible(), true);
+  const readable = await page.evaluate(() => document.querySelector(".react-flow__viewport").getBoundingClientRect && new DOMMatrix(getComputedStyle(document.querySelector(".react-flow__viewport")).transform).a);
+  assert.ok(readable > 0.5, `fitted at ${Math.round(100 * readable)} %`);
   for (const [button, room] of [["Text", ".text-panel"], ["Show the explorer", ".explorer"], ["Inspector", ".inspector"]]) {
     assert.equal(await isSeen(page, room), false, room);
     await page.getByRole("button", { name: button, exact: true }).click();
@@ -110,7 +114,7 @@ test("a bond under a resting mouse tells effort, flow and power", async (t) => {
   await until("a curve", async () => (await page.locator(".plot output").count()) > 0);
   const [a, b] = [await node(page, "loop").boundingBox(), await node(page, "c").boundingBox()];
   await page.mouse.move((a.x + a.width / 2 + b.x + b.width / 2) / 2, (a.y + a.height / 2 + b.y + b.height / 2) / 2);
-  await until("the card", async () => (await page.locator(".bond-card .signal-row").count()) === 3);
+  await until("the card", async () => (await page.locator(".bond-card .signal-row").count()) === 4);
   assert.match(await page.locator(".bond-card").textContent(), /loop ⇀ c/);
   await picture(page, "bond_card");
   await page.mouse.move(a.x - 60, a.y + 90);

@@ -105,6 +105,87 @@ test("a lost connection is said, editing goes on, and nothing is lost", async (t
   assert.equal(await page.getByText(/Connection lost/).count(), 0);
 });
 
+test("changes of a file that is not looked at outlive the server, and every file keeps its own undo", async (t) => {
+  const other = CIRCUIT.replaceAll("Circuit", "Other").replaceAll("charge", "other_charge");
+  const folder = scratch(t, { "circuit.bond": CIRCUIT, "other.bond": other });
+  const first = await serve(t, path.join(folder, "circuit.bond"));
+  const page = await visit(t, first.address, { allowed: [/WebSocket|ERR_CONNECTION_(REFUSED|RESET)/] });
+  const go = (name) => page.locator(".explorer").getByRole("button", { name: new RegExp(`^${name}`) }).click();
+  await until("open", async () => (await node(page, "c").count()) === 1);
+  const type = async (words) => {
+    await page.locator(".cm-line", { hasText: "supply" }).click();
+    await page.keyboard.press("End");
+    await page.keyboard.type(words);
+    await page.keyboard.press("Escape");
+  };
+  await type(", first: I(1)");
+  await until("on the canvas", async () => (await node(page, "first").count()) === 1);
+  await go("other.bond");
+  await until("the other file", async () => /model Other/.test(await text(page)));
+  await type(", second: I(2)");
+  await until("on the canvas", async () => (await node(page, "second").count()) === 1);
+  assert.equal(await page.locator(".explorer .dirty").count(), 2);
+  await first.stop();
+  await page.getByText(/Connection lost/).waitFor();
+  const again = await serve(t, path.join(folder, "circuit.bond"), first.port);
+  await until("back", async () => (await page.getByText(/Connection lost/).count()) === 0);
+  await until("what was typed here is still here", async () => (await node(page, "second").count()) === 1);
+  await go("circuit.bond");
+  await until("and there", async () => (await node(page, "first").count()) === 1 && /first: I\(1\)/.test(await text(page)));
+  assert.equal(await page.locator(".explorer .dirty").count(), 2);
+  // Between files undo is kept as long as the server is the same.
+  await go("other.bond");
+  await until("the other file again", async () => /model Other/.test(await text(page)));
+  await type(", third: R(3)");
+  await until("on the canvas", async () => (await node(page, "third").count()) === 1);
+  await go("circuit.bond");
+  await until("this file", async () => /model Circuit/.test(await text(page)));
+  await go("other.bond");
+  await until("that file", async () => /third: R\(3\)/.test(await text(page)));
+  for (let i = 0; i < 30 && /third/.test(await text(page)); i++) await page.keyboard.press("Control+z");
+  await until("undone", async () => !/third/.test(await text(page)) && (await node(page, "third").count()) === 0);
+  assert.ok(again.pid > 0);
+});
+
+test("an error in an experiment leaves the strokes and the states of the model", async (t) => {
+  const { address } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const page = await visit(t, address);
+  await until("strokes", async () => (await page.locator(".bond .stroke").count()) >= 3);
+  await page.locator(".cm-line", { hasText: "record v" }).click();
+  await page.keyboard.press("End");
+  await page.keyboard.type("; measure top = max(");
+  await until("an error", async () => /error/.test(await page.locator(".status").textContent()));
+  await until("strokes stay", async () => (await page.locator(".react-flow__edge .bond .stroke").count()) === 3 && /Order 1/.test(await page.locator(".status").textContent()));
+});
+
+test("the server outlives a thousand reloads", async (t) => {
+  const { address, pid } = await serve(t, path.join(scratch(t, { "circuit.bond": CIRCUIT }), "circuit.bond"));
+  const page = await visit(t, address);
+  await until("open", async () => (await node(page, "c").count()) === 1);
+  const threads = () => Number(/Threads:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  const kilobytes = () => Number(/VmRSS:\s+(\d+)/.exec(fs.readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  /** What a page asks of the server when it is loaded, so many times. */
+  const reload = (n) => page.evaluate(async (count) => {
+    for (let i = 0; i < count; i++) {
+      await new Promise((done, fail) => {
+        const socket = new WebSocket(new URL("./socket", location.href).href.replace("http", "ws").replace(/#.*/, ""));
+        const asks = [{ ask: "hello" }, { ask: "open", path: "circuit.bond" }, { ask: "focus", path: "circuit.bond", model: null, level: [], experiment: null }, { ask: "run", run: 1, path: "circuit.bond", experiment: "charge", model: null, set: [], rough: false, width: 100 }];
+        socket.onopen = () => asks.forEach((a, id) => socket.send(JSON.stringify({ id, ...a })));
+        socket.onerror = () => fail(new Error("refused"));
+        socket.onmessage = (m) => typeof m.data === "string" || socket.close();
+        socket.onclose = () => done();
+      });
+    }
+  }, n);
+  await reload(100);
+  const before = kilobytes();
+  await reload(900);
+  await until("threads of windows that are gone end", async () => threads() < 40 || { threads: threads() });
+  assert.ok(kilobytes() - before < 40_000, `${before} kB before, ${kilobytes()} kB after`);
+  await page.reload();
+  await until("open again", async () => (await node(page, "c").count()) === 1);
+});
+
 test("a file changed or deleted by another program is said and never written over silently", async (t) => {
   const folder = scratch(t, { "circuit.bond": CIRCUIT });
   const file = path.join(folder, "circuit.bond");

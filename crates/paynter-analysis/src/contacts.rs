@@ -26,7 +26,7 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
         let d = Diagnostic::warning(
             code::CONTACT_LOSS,
             format!(
-                "ideal contacts made storages equal at once {times}: {} J less are stored",
+                "ideal contacts equalized storages instantly {times}: {} J less are stored",
                 significant(lost, 4)
             ),
         );
@@ -36,6 +36,7 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
             None => d,
         });
     }
+
     for &(symbol, t, times) in &run.slides {
         let often = if times == 1 {
             String::new()
@@ -56,6 +57,7 @@ pub(crate) fn reports(design: &Design, reduced: &Reduced, run: &Run) -> Vec<Diag
             ),
         );
     }
+
     for &(symbol, t) in &run.unresolved {
         let message = format!(
             "a switch changes faster than can be followed from t = {}: events may be missing",

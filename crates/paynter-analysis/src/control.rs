@@ -25,7 +25,7 @@ pub struct Gains {
     pub step: Option<f64>,
     /// P of the cost x'P x from a state on, where the gains are optimal.
     pub cost: Option<Matrix>,
-    /// Outputs whose integrals of what is missed stand behind the states.
+    /// Outputs whose integrals of what is missed come after the states.
     pub integrals: Vec<String>,
 }
 
@@ -72,101 +72,90 @@ pub enum ControlError {
 impl std::fmt::Display for ControlError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            ControlError::Empty => write!(
-                f,
-                "a controller needs an input (`--from`) and a state to act on"
-            ),
-            ControlError::Weights {
-                needed,
-                of_inputs: true,
-            } => write!(f, "--r needs {needed} weights, one for each input"),
-            ControlError::Weights {
-                needed,
-                of_inputs: false,
-            } => write!(f, "--q needs {needed} weights, one for each state"),
-            ControlError::Negative => write!(
-                f,
-                "weights of states are not negative, weights of inputs are positive"
+            ControlError::Empty => {
+                f.write_str("a controller needs an input (`--from`) and a state to act on")
+            }
+            ControlError::Weights { needed, of_inputs } => {
+                let (option, what) = match of_inputs {
+                    true => ("--r", "input"),
+                    false => ("--q", "state"),
+                };
+                write!(f, "{option} needs {needed} weights, one for each {what}")
+            }
+            ControlError::Negative => f.write_str(
+                "weights of states must not be negative, and weights of inputs must be positive",
             ),
             ControlError::Intensities { needed, of_inputs } => {
                 let (option, what) = match of_inputs {
                     true => ("--q", "input"),
                     false => ("--r", "output"),
                 };
-                write!(
-                    f,
-                    "{option} needs {needed} intensities, one for each {what}"
-                )
+                write!(f, "{option} needs {needed} intensities, one for each {what}")
             }
-            ControlError::NegativeIntensity => write!(
-                f,
-                "intensities of inputs are not negative, those of outputs are positive"
+            ControlError::NegativeIntensity => f.write_str(
+                "intensities of inputs must not be negative, and those of outputs must be positive",
             ),
-            ControlError::Observer(NoRegulator::InputCost) => {
-                write!(f, "the intensities of the outputs are not positive")
-            }
-            ControlError::Observer(NoRegulator::NotStabilizable) => write!(
-                f,
-                "no observer of these outputs has an error that decays: a mode that does not decay is seen by none of them, or no noise moves it"
+            ControlError::Observer(why) => f.write_str(no_observer(why)),
+            ControlError::Regulator(why) => f.write_str(no_regulator(why)),
+            ControlError::Place(why) => f.write_str(&not_placed(why)),
+            ControlError::Steps(why) => f.write_str(no_steps(why)),
+            ControlError::Continuous => f.write_str(
+                "the model between these inputs and outputs is continuous already; use `d2c` for one through sampled blocks",
             ),
-            ControlError::Regulator(NoRegulator::InputCost) => {
-                write!(f, "the weights of the inputs are not positive")
-            }
-            ControlError::Regulator(NoRegulator::NotStabilizable) => write!(
-                f,
-                "no feedback of these inputs makes the model stable: a mode that does not decay is reached by none of them, or costs nothing"
-            ),
-            ControlError::Place(NotPlaced::Count { n_states }) => {
-                write!(
-                    f,
-                    "the linear model has {n_states} states, so it needs {n_states} poles"
-                )
-            }
-            ControlError::Place(NotPlaced::Unpaired) => {
-                write!(f, "a complex pole needs its conjugate beside it")
-            }
-            ControlError::Place(NotPlaced::NotControllable) => {
-                write!(
-                    f,
-                    "these poles cannot be reached: some mode is moved by none of the inputs, or a pole is repeated too often"
-                )
-            }
-            ControlError::Place(NotPlaced::Rounding) => {
-                write!(
-                    f,
-                    "these poles need gains with more than sixteen digits: they lie far from those of the model; choose poles nearer to its own, or leave out what is much faster"
-                )
-            }
-            ControlError::Steps(NoSteps::Improper) => write!(
-                f,
-                "an output follows the rate of an input: such a model has no form in steps"
-            ),
-            ControlError::Steps(NoSteps::Singular) => write!(
-                f,
-                "the trapezoidal rule divides by zero at a pole of this model"
-            ),
-            ControlError::Steps(NoSteps::NoLogarithm) => {
-                write!(f, "a pole at or left of zero has no continuous counterpart")
-            }
-            ControlError::Continuous => write!(
-                f,
-                "the model between these inputs and outputs is continuous already; `d2c` takes one through sampled blocks"
-            ),
-            ControlError::Unbounded { output: None } => write!(
-                f,
-                "noise makes this model drift without bound: a mode does not decay"
+            ControlError::Unbounded { output: None } => f.write_str(
+                "noise makes this model drift without bound: it has a mode that does not decay",
             ),
             ControlError::Unbounded {
                 output: Some(output),
             } => write!(
                 f,
-                "`{output}` follows the input at once, so white noise gives it no finite deviation; choose an output that follows from a state"
-            ),
-            ControlError::Steps(NoSteps::Step) => write!(
-                f,
-                "the step must be positive, and the frequency below half a turn per step"
+                "`{output}` follows the input directly, so white noise gives it an infinite deviation; choose an output that follows from a state"
             ),
         }
+    }
+}
+
+fn no_observer(why: &NoRegulator) -> &'static str {
+    match why {
+        NoRegulator::InputCost => "the intensities of the outputs must be positive",
+        NoRegulator::NotStabilizable => {
+            "no observer of these outputs has an error that decays: none of them sees a mode that does not decay, or no noise excites it"
+        }
+    }
+}
+
+fn no_regulator(why: &NoRegulator) -> &'static str {
+    match why {
+        NoRegulator::InputCost => "the weights of the inputs must be positive",
+        NoRegulator::NotStabilizable => {
+            "no feedback to these inputs makes the model stable: none of them reaches a mode that does not decay, or that mode costs nothing"
+        }
+    }
+}
+
+fn not_placed(why: &NotPlaced) -> String {
+    match why {
+        NotPlaced::Count { n_states } => {
+            format!("the linear model has {n_states} states, so it needs {n_states} poles")
+        }
+        NotPlaced::Unpaired => "a complex pole needs its conjugate beside it".to_owned(),
+        NotPlaced::NotControllable => {
+            "these poles cannot be reached: none of the inputs moves some mode, or a pole is repeated too often".to_owned()
+        }
+        NotPlaced::Rounding => {
+            "these poles need gains with more than sixteen digits, because they are far from those of the model; choose poles nearer to its own, or leave out what is much faster".to_owned()
+        }
+    }
+}
+
+fn no_steps(why: &NoSteps) -> &'static str {
+    match why {
+        NoSteps::Improper => {
+            "an output follows the rate of an input: such a model has no discrete-time form"
+        }
+        NoSteps::Singular => "the trapezoidal rule divides by zero at a pole of this model",
+        NoSteps::NoLogarithm => "a pole at or left of zero has no continuous counterpart",
+        NoSteps::Step => "the step must be positive, and the frequency below half a turn per step",
     }
 }
 
@@ -192,6 +181,7 @@ pub fn regulator(linear: &Linearization, weights: &Weights) -> Result<Gains, Con
     if n == 0 || m == 0 {
         return Err(ControlError::Empty);
     }
+
     let (q, r) = weight_matrices(weights, (n, m), || transpose(&model.c).times(&model.c))?;
     let found = match weights.step {
         None => lqr(&Regulated {
@@ -210,6 +200,7 @@ pub fn regulator(linear: &Linearization, weights: &Weights) -> Result<Gains, Con
             })
         }
     };
+
     let found = found.map_err(ControlError::Regulator)?;
     Ok(Gains {
         gain: found.gain,
@@ -388,7 +379,7 @@ pub fn continuous(linear: &Linearization, rule: Rule) -> Result<(LinearModel, f6
 ///
 /// # Errors
 ///
-/// The part that is no number.
+/// The part that is not a number.
 pub fn read_poles(text: &str) -> Result<Vec<Complex>, String> {
     let mut poles = Vec::new();
     for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
@@ -426,6 +417,7 @@ pub fn read_poles(text: &str) -> Result<Vec<Complex>, String> {
         let (re, im) = re.zip(im).ok_or_else(wrong)?;
         poles.push(Complex::new(re, im));
     }
+
     let is_good = |p: &Complex| p.re.is_finite() && p.im.is_finite();
     match poles.iter().all(is_good) {
         true => Ok(poles),
@@ -459,6 +451,7 @@ pub fn gains_to_text(linear: &Linearization, gains: &Gains) -> String {
             );
         }
     }
+
     let (title, unit) = match gains.step {
         None => ("poles of the closed loop [1/s]".to_owned(), ""),
         Some(step) => (
@@ -469,6 +462,7 @@ pub fn gains_to_text(linear: &Linearization, gains: &Gains) -> String {
             "",
         ),
     };
+
     let _ = writeln!(out, "\n{title}{unit}");
     for pole in gains.poles.iter().filter(|p| p.im >= 0.0) {
         let _ = match pole.im {
@@ -493,18 +487,17 @@ fn quotient(of: &Label, by: &Label) -> String {
     }
 }
 
+fn rows(m: &Matrix) -> Vec<Vec<f64>> {
+    (0..m.n_rows()).map(|i| m.row(i).to_vec()).collect()
+}
+
+fn names(labels: &[Label]) -> Vec<Value> {
+    let name = |l: &Label| json!({"name": l.name, "unit": l.unit});
+    labels.iter().map(name).collect()
+}
+
 /// Gains as JSON.
 pub fn gains_to_json(linear: &Linearization, gains: &Gains) -> Value {
-    let rows = |m: &Matrix| {
-        (0..m.n_rows())
-            .map(|i| m.row(i).to_vec())
-            .collect::<Vec<_>>()
-    };
-    let names = |l: &[Label]| {
-        l.iter()
-            .map(|l| json!({"name": l.name, "unit": l.unit}))
-            .collect::<Vec<_>>()
-    };
     json!({
         "states": names(&linear.states),
         "inputs": names(&linear.inputs),
@@ -518,16 +511,6 @@ pub fn gains_to_json(linear: &Linearization, gains: &Gains) -> Value {
 
 /// A model in steps as JSON.
 pub fn steps_to_json(linear: &Linearization, model: &LinearModel, step: f64) -> Value {
-    let rows = |m: &Matrix| {
-        (0..m.n_rows())
-            .map(|i| m.row(i).to_vec())
-            .collect::<Vec<_>>()
-    };
-    let names = |l: &[Label]| {
-        l.iter()
-            .map(|l| json!({"name": l.name, "unit": l.unit}))
-            .collect::<Vec<_>>()
-    };
     json!({
         "states": names(&linear.states), "inputs": names(&linear.inputs), "outputs": names(&linear.outputs),
         "step": step, "A": rows(&model.a), "B": rows(&model.b), "C": rows(&model.c), "D": rows(&model.d[0]),

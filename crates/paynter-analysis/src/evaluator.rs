@@ -17,7 +17,7 @@ use crate::experiment::{
 };
 use crate::explain::explain;
 use crate::layout::{Layout, lay_out, run_spec};
-use crate::linear::{LinearError, LoopSites};
+use crate::linear::{LinearError, LoopCuts};
 use crate::named_runs::named_runs;
 use crate::physics::Physics;
 use crate::simulate::{Ending, RunSpec, prepare};
@@ -32,6 +32,7 @@ use paynter_model::project::Override;
 use paynter_run::audit::audit_totals;
 use paynter_run::configuration::ConfigurationStore;
 use paynter_run::hybrid::HybridRun;
+use paynter_run::recorder::Rows;
 use paynter_run::simulate::{Followed, follow, to_table};
 use paynter_run::table::Table;
 use paynter_symbolic::{ExprId, Role, SymbolId};
@@ -54,7 +55,7 @@ pub(crate) struct Shared {
     /// What was found about the model with its own values.
     physics: Physics,
     /// The loops whose margins are measured.
-    loops: LoopSites,
+    loops: LoopCuts,
     /// What ideal contacts and sliding switches made necessary so far.
     store: ConfigurationStore,
     /// Every row is wanted, not only the last.
@@ -87,6 +88,7 @@ impl Shared {
         if !crate::linear::asks_margins_only(&design.plan) {
             return Ok(None);
         }
+
         let compiled = design.compile()?;
         // With other values of these the equations are others.
         if symbols
@@ -95,7 +97,8 @@ impl Shared {
         {
             return Ok(None);
         }
-        let loops = LoopSites::new(design, &compiled, &symbols);
+
+        let loops = LoopCuts::new(design, &compiled, &symbols);
         let Some(loops) = loops.map_err(LinearError::into_messages)? else {
             return Ok(None);
         };
@@ -103,6 +106,7 @@ impl Shared {
         layout.named = named_runs(design, &crate::run::run_alone)?;
         let spec = run_spec(&design.plan, &layout, &[], engine);
         let mut machine = prepare(&compiled, &spec)?;
+
         // Copies cannot make code later.
         machine.compile();
         let changes: Vec<(SymbolId, f64)> = symbols.iter().map(|&s| (s, 0.0)).collect();
@@ -113,6 +117,7 @@ impl Shared {
         };
         let limits = design.limits.iter().filter(is_touched).cloned().collect();
         let physics = Physics::new(design, &symbols);
+
         Ok(Some(Shared {
             machine,
             compiled,
@@ -244,21 +249,20 @@ impl Worker {
         let run = follow(&mut hybrid, &start, spec, &mut |_| may_go_on());
         let n_recorded = shared.layout.n_recorded;
         let last = last_values(&run, spec, n_recorded);
-        let has_wild_value = recorded_is_wild(&run.rows.values, spec.wanted.len(), n_recorded);
+        let is_wild = recorded_is_wild(&run.rows.values, spec.wanted.len(), n_recorded);
         let booked = std::mem::take(&mut hybrid.booked);
         let steps = hybrid.statistics.steps;
-        let signs = [(has_wild_value, code::NOT_FINITE_COLUMN)].into_iter();
-        let signs = signs.chain(signs_of_run(&hybrid, &start, &shared.compiled));
 
+        let signs = signs_of_run(&hybrid, &start, &shared.compiled);
         let (machine, _) = hybrid.at_present();
-        let audit = run
-            .energy
-            .as_ref()
+        let energy = run.energy.as_ref();
+        let audit = energy
             .and_then(|(before, after)| audit_totals(machine, (before, after), &booked, spec));
-        let signs = signs.chain([
-            (machine.left_open().is_some(), code::LEFT_OPEN),
-            (audit.as_ref().is_some_and(|a| !a.is_good()), code::AUDIT),
-        ]);
+        let is_open = machine.left_open().is_some();
+        let is_off = audit.as_ref().is_some_and(|a| !a.is_good());
+        let first = [(is_wild, code::NOT_FINITE_COLUMN)];
+        let last_signs = [(is_open, code::LEFT_OPEN), (is_off, code::AUDIT)];
+        let signs = first.into_iter().chain(signs).chain(last_signs);
         let warnings = signs.filter(|s| s.0).map(|s| s.1).collect();
 
         let parameters = Parameters::new(&shared.compiled.reduced.dae, &spec.parameters);
@@ -268,27 +272,18 @@ impl Worker {
             margins: &margins,
             parameters: &parameters,
         };
-        let measures = measure_all(&design.plan, &read);
-        let limits = kept_limits(&design.plan, &read);
-        let search = search_values(&design.plan, &read);
-
         Ok(Ran {
-            measures,
-            search,
-            limits,
+            measures: measure_all(&design.plan, &read),
+            search: search_values(&design.plan, &read),
+            limits: kept_limits(&design.plan, &read),
             last,
             residual: audit.map_or(0.0, |audit| audit.relative()),
-            failure: failure(
-                &run.ending
-                    .map(|trouble| explain(&trouble, &shared.compiled)),
-            ),
+            failure: failure(&run.ending.map(|why| explain(&why, &shared.compiled))),
             warnings,
             steps,
-            table: shared.keeps_rows.then(|| {
-                let mut table = to_table(&run.rows, &spec.wanted);
-                table.columns.truncate(n_recorded);
-                table
-            }),
+            table: shared
+                .keeps_rows
+                .then(|| recorded_table(&run.rows, spec, n_recorded)),
         })
     }
 }
@@ -343,6 +338,13 @@ fn last_values(run: &Followed, spec: &RunSpec, n_recorded: usize) -> Vec<f64> {
             last_row.map_or(f64::NAN, |first| wanted.to_unit(run.rows.values[first + k]))
         })
         .collect()
+}
+
+/// The recorded columns, without those that only measures read.
+fn recorded_table(rows: &Rows, spec: &RunSpec, n_recorded: usize) -> Table {
+    let mut table = to_table(rows, &spec.wanted);
+    table.columns.truncate(n_recorded);
+    table
 }
 
 /// Tells whether a recorded value, one of the first in each row, is infinite or not a number.

@@ -129,10 +129,12 @@ pub fn carry_out(
         margins: &layout.margins,
         parameters: &parameters,
     };
+
     let measures = measure_all(plan, &read);
     let search = search_values(plan, &read);
     let limits = kept_limits(plan, &read);
-    let plots = plots(plan, &run, layout, references, &compiled.graph);
+    let drawn = Drawn::of(&run);
+    let plots = plots(plan, &drawn, (layout, references), &compiled.graph);
     let first_lock = run.table.columns.len() - layout.n_locks;
     let loop_gain = judge_delay(&mut run, compiled, plan, layout);
     let locks = &run.table.columns[first_lock..];
@@ -152,6 +154,7 @@ pub fn carry_out(
             result: compare(&run.table, reference, plan.rtol),
         })
         .collect();
+
     Ok(Outcome {
         run,
         measures,
@@ -309,6 +312,7 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
         Named::Number(_) => None,
     };
     let target_of = |x: ExprId, target: Option<ExprId>| curve(target.unwrap_or(x))?.last();
+
     match *functional {
         Functional::Final(x) => curve(x)?.last(),
         Functional::Max(x) => curve(x)?.max(),
@@ -351,11 +355,26 @@ fn functional_value(functional: &Functional, read: &Read<'_>) -> Option<f64> {
     }
 }
 
-fn plots(
+/// What plots are drawn from: the table of a run with all its columns, whole or so far.
+#[derive(Clone, Copy)]
+pub(crate) struct Drawn<'a> {
+    pub table: &'a Table,
+    pub event_times: &'a [f64],
+}
+
+impl<'a> Drawn<'a> {
+    fn of(run: &'a Run) -> Self {
+        Drawn {
+            table: &run.table,
+            event_times: &run.event_times,
+        }
+    }
+}
+
+pub(crate) fn plots(
     plan: &Plan,
-    run: &Run,
-    layout: &Layout,
-    references: &[Table],
+    run: &Drawn<'_>,
+    (layout, references): (&Layout, &[Table]),
     graph: &BondGraph,
 ) -> Vec<Plot> {
     let panels = match plan.plots.is_empty() {
@@ -379,7 +398,7 @@ fn plots(
 /// The panels of the plots that the experiment asks for: their columns follow those that it records.
 fn panels_of_plots(
     plan: &Plan,
-    run: &Run,
+    run: &Drawn<'_>,
     layout: &Layout,
     references: &[Table],
     graph: &BondGraph,
@@ -420,7 +439,7 @@ fn panels_of_plots(
         }
 
         let marks = match versus {
-            None => run.event_times.as_slice(),
+            None => run.event_times,
             Some(_) => &[],
         };
         panels.extend(panels_by_unit(curves, &x_label, marks));
@@ -431,7 +450,7 @@ fn panels_of_plots(
 /// Where no plot is asked for, what is recorded is drawn over time, each column by itself.
 fn panels_of_columns(
     columns: &[table::Column],
-    run: &Run,
+    run: &Drawn<'_>,
     plan: &Plan,
     references: &[Table],
 ) -> Vec<Panel> {
@@ -450,7 +469,7 @@ fn panels_of_columns(
             .filter_map(|r| beside(plan, r, column, None));
         let curves = std::iter::once(own).chain(beside);
         let curves = curves.map(|series| (series, column.unit.clone())).collect();
-        panels_by_unit(curves, "time [s]", &run.event_times)
+        panels_by_unit(curves, "time [s]", run.event_times)
     });
     panels.collect()
 }

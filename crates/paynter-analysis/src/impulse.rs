@@ -87,7 +87,7 @@ struct Point<'a> {
     set: HashMap<SymbolId, f64>,
 }
 
-/// Definitions inside definitions that are followed; a circle ends here.
+/// Definitions inside definitions that are followed; a cycle ends here.
 const MAX_DEPTH: u32 = 30;
 
 impl<'a> Point<'a> {
@@ -158,7 +158,7 @@ impl<'a> Point<'a> {
         0.2 + 2.0 * f64::from(mixed >> 8) / f64::from(1 << 24)
     }
 
-    /// Moves one symbol so that the switch stands where it changes; gives the values it has on both sides.
+    /// Moves one symbol so that the switch is where it changes; gives the values it has on both sides.
     fn go_to(&mut self, switch: Switch) -> Option<(f64, f64)> {
         let (left, right, modes) = match switch {
             Switch::Relation { left, right, .. } => (left, Some(right), (0.0, 1.0)),

@@ -48,10 +48,12 @@ pub fn lay_out(plan: &Plan) -> Layout {
     for plot in &plan.plots {
         wanted.extend(plot.ys.iter().chain(&plot.versus).map(wanted_column));
     }
+
     let mut curves: Vec<Curve> = Vec::new();
     for (_, _, measure) in plan.all_measures() {
         curves_of(measure, &mut curves);
     }
+
     // Measures read SI: curves of their own, without names.
     let first = wanted.len();
     wanted.extend(curves.iter().map(|&(value, ..)| Wanted {
@@ -61,11 +63,13 @@ pub fn lay_out(plan: &Plan) -> Layout {
         factor: 1.0,
         offset: 0.0,
     }));
+
     let measured = curves.into_iter().enumerate();
     let measured = measured.map(|(k, (value, reads, at))| {
         let column = first + k;
         (value, Measured { column, reads, at })
     });
+
     Layout {
         wanted,
         n_recorded,
@@ -137,6 +141,7 @@ fn functional_curves(functional: &Functional) -> Vec<Curve> {
         let target = target.map(|target| (target, ends, None));
         std::iter::once((x, reads, None)).chain(target).collect()
     };
+
     match *functional {
         Functional::Final(x) => vec![(x, ends, None)],
         Functional::Kept(x)
@@ -180,6 +185,7 @@ pub fn run_spec(plan: &Plan, layout: &Layout, references: &[Table], engine: Engi
         is_minimal: plan.constraints == Constraints::Minimal,
         keeps_past: plan.constraints == Constraints::Delayed,
         rest: Vec::new(),
+        onlooker: None,
     }
 }
 
@@ -204,6 +210,7 @@ fn output_times(plan: &Plan, references: &[Table]) -> Vec<f64> {
             }
         }));
     }
+
     let width = SAME_TIME * span;
     let inside = |t: f64| t >= plan.start - width && t <= plan.stop + width;
     for reference in references {

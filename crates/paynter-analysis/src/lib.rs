@@ -37,3 +37,4 @@ pub mod sweep_curves;
 pub mod sweep_pictures;
 pub mod sweep_table;
 pub mod typed_sweeps;
+pub mod watching;

@@ -53,7 +53,7 @@ fn read_in(
     let mut other = with_readings(design, name, readings)?;
     if !other.plan.named_runs.is_empty() {
         let message = format!("`{}` compares with another run itself", name.text);
-        let help = "compare with an experiment that stands by itself";
+        let help = "compare with an experiment that does not compare with another one";
         return Err(refuse(name, message, ("this chain has no end", help)));
     }
 
@@ -73,7 +73,7 @@ fn read_in(
     if let Ending::Failed { why, .. } = &outcome.run.ending {
         let about = |m: &Diagnostic| {
             let message = format!("the run of `{}` fails: {}", name.text, m.message);
-            let help = "run that experiment by itself";
+            let help = "run that experiment alone";
             refuse(name, message, ("compared with here", help))
         };
         return Err(why.iter().flat_map(about).collect());
@@ -121,7 +121,7 @@ fn read_off(plan: &Plan, outcome: &Outcome, first: usize) -> Vec<Named> {
     (first..plan.measures.len()).map(of).collect()
 }
 
-/// The design of another experiment, with further measures behind its own.
+/// The design of another experiment, with further measures after its own.
 fn with_readings(
     design: &Design,
     name: &ast::Ident,
@@ -140,6 +140,7 @@ fn with_readings(
         };
         (ident(format!("reading {k}")), value)
     });
+
     let statement = ast::ExperimentStmt {
         kind: ast::ExperimentKind::Measure(measures.collect()),
         span: name.span,
@@ -152,10 +153,12 @@ fn with_readings(
             e.body.push(statement.clone());
         }
     }
+
     let choice = Choice {
         experiment: Some(name.text.to_string()),
         ..Choice::default()
     };
+
     design.varied(&choice, &[]).map_err(|e| match e {
         DesignError::Unreadable(_) => unreachable!("no file is read"),
         DesignError::Model(failed) => {

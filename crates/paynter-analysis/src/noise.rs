@@ -68,6 +68,7 @@ pub fn estimator(linear: &Linearization, noise: &Noise) -> Result<Estimator, Con
     if n == 0 || m == 0 || p == 0 {
         return Err(ControlError::Empty);
     }
+
     let w = diagonal(&strengths(noise.inputs.as_ref(), m, (true, true))?);
     let r = diagonal(&strengths(noise.outputs.as_ref(), p, (false, false))?);
     let q = model.b.times(&w.times(&transpose(&model.b)));
@@ -80,6 +81,7 @@ pub fn estimator(linear: &Linearization, noise: &Noise) -> Result<Estimator, Con
             step: None,
         });
     };
+
     if step.is_nan() || step <= 0.0 || !step.is_finite() {
         return Err(ControlError::Steps(paynter_linear::NoSteps::Step));
     }
@@ -91,12 +93,14 @@ pub fn estimator(linear: &Linearization, noise: &Noise) -> Result<Estimator, Con
         q: &q,
         r: &r,
     };
+
     let found = dlqr(&dual).map_err(ControlError::Observer)?;
     // M = P Cᵀ (C P Cᵀ + R)⁻¹; the regulator's gain has A in it as well.
     let pc = found.cost.times(&ct);
     let left = model.c.times(&pc).plus(1.0, &r);
     let gain = solve(&left, &transpose(&pc)).map(|g| transpose(&g));
     let no_gain = ControlError::Observer(paynter_linear::NoRegulator::InputCost);
+
     Ok(Estimator {
         gain: gain.ok_or(no_gain)?,
         poles: found.poles,
@@ -146,24 +150,28 @@ pub fn spread(
     if n == 0 || m == 0 {
         return Err(ControlError::Empty);
     }
+
     let w = diagonal(&strengths(intensities, m, (true, true))?);
     let unbounded = |output: Option<String>| ControlError::Unbounded { output };
     let poles = eigenvalues(&model.a).map_err(|_| unbounded(None))?;
     if !poles.iter().all(|p| p.re < 0.0) {
         return Err(unbounded(None));
     }
+
     let reaches_at_once = |o: usize| {
         let noisy = (0..m).filter(|&i| w[(i, i)] > 0.0);
         noisy
             .into_iter()
             .any(|i| model.d.iter().any(|d| d[(o, i)] != 0.0))
     };
+
     if let Some(o) = (0..linear.outputs.len()).find(|&o| reaches_at_once(o)) {
         return Err(unbounded(Some(linear.outputs[o].name.clone())));
     }
     let q = model.b.times(&w.times(&transpose(&model.b)));
     let covariance = lyapunov(&transpose(&model.a), &q).ok_or_else(|| unbounded(None))?;
     let seen = model.c.times(&covariance.times(&transpose(&model.c)));
+
     Ok(Spread {
         outputs: (0..linear.outputs.len())
             .map(|o| seen[(o, o)].max(0.0).sqrt())
@@ -188,6 +196,7 @@ pub fn estimator_to_text(linear: &Linearization, found: &Estimator) -> String {
             significant(step, 6)
         ),
     };
+
     let mut out = format!("{}\n\n{form}\n", about_point(linear));
     for (i, state) in linear.states.iter().enumerate() {
         for (j, output) in linear.outputs.iter().enumerate() {
@@ -200,6 +209,7 @@ pub fn estimator_to_text(linear: &Linearization, found: &Estimator) -> String {
             );
         }
     }
+
     let title = match found.step {
         None => "poles of the error [1/s]",
         Some(_) => "poles of the error from sample to sample",
@@ -212,6 +222,7 @@ pub fn estimator_to_text(linear: &Linearization, found: &Estimator) -> String {
         };
         let _ = writeln!(out, "  {}{imaginary}", significant(pole.re, 7));
     }
+
     let _ = writeln!(out, "\ndeviation of the error");
     deviations(&mut out, &linear.states, &found.covariance);
     out

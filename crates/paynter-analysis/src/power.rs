@@ -78,7 +78,7 @@ pub fn powers_of_run(
         )));
     }
 
-    // The integrals stand in the graph, so that every structure of switches has them.
+    // The integrals are in the graph, so that every structure of switches has them.
     let mut graph = BondGraph::clone(&design.graph);
     let powers: Vec<ExprId> = (0..graph.bonds.len() as u32)
         .map(|b| bond_power(&mut graph, BondId(b)))
@@ -172,7 +172,7 @@ fn integrate_powers(dae: &mut Dae, powers: &[ExprId]) {
 }
 
 /// Power along the arrow of a bond; the flow of a pseudo bond is a power already.
-fn bond_power(graph: &mut BondGraph, bond: BondId) -> ExprId {
+pub fn bond_power(graph: &mut BondGraph, bond: BondId) -> ExprId {
     let (effort, flow) = (graph.bond(bond).effort, graph.bond(bond).flow);
     let is_pseudo = is_pseudo(graph, bond);
     let pool = &mut graph.signals.pool;
@@ -243,6 +243,7 @@ fn recorded(graph: &BondGraph, table: &Table, bond: BondId) -> Option<Vec<f64>> 
                 .collect::<Vec<f64>>(),
         )
     };
+
     let of = |name: &str, sign: f64| -> Option<Vec<f64>> {
         if let Some(power) = column(format!("{name}.power")) {
             return Some(power.into_iter().map(|p| sign * p).collect());
@@ -254,14 +255,17 @@ fn recorded(graph: &BondGraph, table: &Table, bond: BondId) -> Option<Vec<f64>> 
         let effort = column(format!("{name}.e"))?;
         Some(effort.iter().zip(&flow).map(|(e, f)| e * f).collect())
     };
+
     let named = graph.bond(bond).name;
     if let Some(found) = named.and_then(|p| of(&graph.signals.names.display(p), 1.0)) {
         return Some(found);
     }
+
     let ends = [
         (graph.bond(bond).tail.element, -1.0),
         (graph.bond(bond).head.element, 1.0),
     ];
+
     ends.into_iter().find_map(|(id, into)| {
         if !is_one_port(graph, id) {
             return None;
@@ -310,6 +314,7 @@ fn balance(graph: &BondGraph, watts: &mut [Option<f64>]) {
         .map(ElementId)
         .filter(|&id| keeps_power(id))
         .collect();
+
     // Each bond is filled in once, and wakes the elements at its ends only.
     while let Some(id) = open.pop() {
         let mut unknown = None;

@@ -39,7 +39,7 @@ pub(crate) fn report(reduced: &Reduced, graph: &BondGraph, run: &Run) -> Option<
                 span.unwrap_or_else(|| graph.span(lock.origin)),
                 format!("{left_out} {is} left out there, and {kept} kept instead"),
             )
-            .fact("those kept before come near to demanding one thing twice, although the mechanism is regular; it moves alike with either")
+            .fact("the locks kept before became nearly dependent, although the mechanism is regular; its motion is the same either way")
             .fact("the reaction of a lock is given as zero while it is left out, so that these reactions jump there"),
     )
 }

@@ -11,6 +11,7 @@ use crate::linear::{
 };
 use crate::named_runs::named_runs;
 use crate::simulate::{Ending, RunSpec, prepare};
+use crate::watching::{Watch, Watched};
 use paynter_design::check::unreadable_reference;
 use paynter_design::code;
 use paynter_design::compile::{Compiled, Treatment};
@@ -38,6 +39,8 @@ pub struct RunChoice {
     pub wants_ranges: bool,
     /// Look how far locks give way.
     pub wants_gaps: bool,
+    /// Sees the plots while the run goes on.
+    pub watch: Option<Watch>,
 }
 
 /// Runs the experiment of a design.
@@ -106,6 +109,7 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
     if !refused.is_empty() {
         return Err(refused);
     }
+
     let compiled = design.compile();
     let compiled = compiled.map_err(|m| paynter_design::delayed::placed(m, &design.plan))?;
     let references = references(design)?;
@@ -115,6 +119,7 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
         layout.n_gains = delayed.numbers.len();
         layout.wanted.extend(crate::delayed::wanted(delayed));
     }
+
     if wants_gaps || matches!(compiled.settings.treatment, Treatment::Parasitic(..)) {
         layout.n_locks = compiled.locks.len();
         layout.wanted.extend(gaps::wanted(&compiled.locks));
@@ -123,6 +128,7 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
             layout.wanted.push(gaps::energy(springs.energy));
         }
     }
+
     layout.named = named_runs(design, &run_alone)?;
     layout.margins = margins_of_measures(design, &compiled).map_err(LinearError::into_messages)?;
     let mut spec = run_spec(&design.plan, &layout, &references, engine);
@@ -133,6 +139,7 @@ fn ready_with(design: &Design, engine: Engine, wants_gaps: bool) -> Result<Ready
         spec.parameters.extend(rest.parameters);
         trim = Some(found);
     }
+
     let linear = linear_models(design, &compiled)?;
     let machine = prepare(&compiled, &spec)?;
     let stages = Stages {
@@ -186,6 +193,16 @@ impl Stages {
         if let Some(times) = &choice.times {
             spec.output_times.clone_from(times);
         }
+        spec.onlooker = choice.watch.as_ref().map(|watch| {
+            let watched = Watched {
+                plan: design.plan.clone(),
+                layout: self.layout.clone(),
+                references: self.references.clone(),
+                graph: self.compiled.graph.clone(),
+            };
+            watch.onlooker(watched)
+        });
+
         let task = Task {
             layout: &self.layout,
             spec: &spec,
@@ -201,6 +218,7 @@ impl Stages {
                 *message = placed(message.clone(), &design.plan);
             }
         }
+
         outcome.run.table.metadata = metadata(design, &outcome);
         outcome.warnings.clone_from(&compiled.warnings);
         outcome.mobility.clone_from(&compiled.mobility);
@@ -209,6 +227,7 @@ impl Stages {
                 outcome.warnings.push(message.clone());
             }
         }
+
         (outcome.trim, outcome.linear) = (self.trim.clone(), self.linear.clone());
         let found = warnings(design, &compiled.reduced, &outcome);
         outcome.warnings.extend(found);
@@ -248,7 +267,7 @@ fn linear_models(
         sampled: in_steps(design),
         ..LinearRequest::default()
     });
-    let models = asked.map(|ask| linearize(design, compiled, &ask));
+    let models = asked.map(|request| linearize(design, compiled, &request));
     let models: Result<Vec<Linearization>, LinearError> = models.collect();
     models.map_err(LinearError::into_messages)
 }
@@ -311,6 +330,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             .help("make it a `guess`, or give the value that the constraint allows"),
         );
     }
+
     for column in &outcome.run.table.columns {
         if let Some(row) = column.values.iter().position(|x| !x.is_finite()) {
             let time = outcome.run.table.time[row];
@@ -322,6 +342,7 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
             found.push(in_words(message, plan, &[&word], "recorded here"));
         }
     }
+
     found.extend(crate::impulse::warnings(reduced, &design.graph));
     found.extend(crate::contacts::reports(design, reduced, &outcome.run));
     found.extend(crate::rechosen::report(
@@ -333,10 +354,12 @@ fn warnings(design: &Design, reduced: &Reduced, outcome: &Outcome) -> Vec<Diagno
         let warning = springs.warning(asked.k.is_some());
         found.extend(warning.map(|w| in_words(w, plan, &["constraints"], "in this run")));
     }
+
     let open = outcome.run.left_open.as_ref();
     found.extend(
         open.map(|open| paynter_design::failure::explain_open(open, reduced, &design.graph)),
     );
+
     // A run that failed has said why; where it stopped, a law may have no value.
     let has_failed = matches!(outcome.run.ending, Ending::Failed { .. });
     if let Some(audit) = outcome.run.audit.as_ref().filter(|_| !has_failed) {
@@ -357,6 +380,7 @@ fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
             "in this run",
         ));
     }
+
     if let Some(name) = &audit.unknown {
         let message = Diagnostic::warning(
             code::AUDIT,
@@ -365,6 +389,7 @@ fn about_energy(design: &Design, audit: &Audit) -> Vec<Diagnostic> {
         .help("the audit takes it as unchanged there");
         found.push(in_words(message, plan, &[], "in this run"));
     }
+
     for active in &audit.active {
         // A diode with a threshold and a leak gives a trifle between 0 and the threshold: that is its law.
         let mut elements = design.graph.elements.iter();

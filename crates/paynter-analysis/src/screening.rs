@@ -65,6 +65,7 @@ pub fn screen(
             "the experiment has no `measure`; write for instance `measure end = final(x)`",
         ));
     }
+
     let ranges = design.sweep_values();
     let ranges = ranges.ok_or_else(|| call("ranges are of numbers"))?;
     let n = ranges.len();
@@ -73,6 +74,7 @@ pub fn screen(
             "each parameter needs a range, such as `--range \"R1=10..50\"`",
         ));
     }
+
     let unit_points = match method {
         Method::Morris(ways) => morris_design(n, ways, seed),
         Method::Sobol(base) => sobol_design(n, base, seed),
@@ -84,6 +86,7 @@ pub fn screen(
             unit_points.iter().map(place).collect()
         })
         .collect();
+
     design.set_sweep_values(&values).map_err(Refused::Call)?;
     let parameters = design.plan.sweeps.iter().map(|s| match &s.target {
         SweepTarget::Variable { variable, .. } => variable.path.clone(),
@@ -92,6 +95,7 @@ pub fn screen(
     let parameters: Vec<String> = parameters.collect();
     let sweeper = Sweeper::new(&design, choice, Engine::Auto)?;
     let points = sweeper.run(0..unit_points.len(), jobs, watch);
+
     Ok(Screening {
         parameters,
         measures: rankings(&design, &unit_points, &points, (method, seed)),

@@ -30,7 +30,7 @@ pub fn prepare(compiled: &Compiled, spec: &RunSpec) -> Result<Machine, Vec<Diagn
 ///
 /// # Errors
 ///
-/// What keeps the run from starting. A run that starts and fails is no error here: see [`Ending`].
+/// What keeps the run from starting. A run that starts and fails is not an error here: see [`Ending`].
 pub fn simulate(
     machine: &mut Machine,
     compiled: &Compiled,

@@ -103,6 +103,7 @@ pub fn spectra(
             "a spectrum needs at least 4 samples; there are {n}"
         ));
     }
+
     let step = (time[n - 1] - time[0]) / (n - 1) as f64;
     let off = |k: usize| (time[k] - time[0] - step * k as f64).abs();
     if let Some(k) = (0..n).find(|&k| off(k) > EQUAL * step) {
@@ -111,6 +112,7 @@ pub fn spectra(
             significant(time[k], 6)
         ));
     }
+
     let unknown = columns.iter().find(|c| table.column(c).is_none());
     if let Some(name) = unknown {
         let known: Vec<&str> = table.columns.iter().map(|c| c.name.as_str()).collect();
@@ -119,6 +121,7 @@ pub fn spectra(
             known.join(", ")
         ));
     }
+
     let chosen = table
         .columns
         .iter()
@@ -172,7 +175,7 @@ fn peaks(frequency: &[f64], amplitude: &[f64], window: Window) -> Vec<(f64, f64)
     let mut found = Vec::new();
     for k in 1..amplitude.len().saturating_sub(1) {
         let (a, b, c) = (amplitude[k - 1], amplitude[k], amplitude[k + 1]);
-        // The mean is no neighbour.
+        // The mean is not a neighbour.
         let a = if k == 1 { 0.0 } else { a };
         // What is a thousandth of the largest is hardly ever meant.
         if b > a && b >= c && b > 1e-3 * largest {
@@ -259,6 +262,7 @@ fn halve(x: &mut [Complex], is_backward: bool) {
             x.swap(k, mirror);
         }
     }
+
     let mut size = 2;
     while size <= n {
         let turn = if is_backward { TAU } else { -TAU } / size as f64;

@@ -80,7 +80,7 @@ impl SpringError {
             significant(self.lost, 2)
         );
         let message = format!(
-            "springs in the place of locks change the motion: it is off by about {} % of its way",
+            "springs instead of locks change the motion: it is off by about {} % of its range",
             significant(100.0 * error, 2)
         );
         let help = match is_stiffness_given {

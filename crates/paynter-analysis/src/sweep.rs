@@ -148,7 +148,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
         if let Some(shared) = common.as_mut().filter(|_| keep.curves) {
             shared.keep_rows();
         }
-        // A point that is elaborated anew is no sweep itself.
+        // A point that is elaborated anew is not a sweep itself.
         let choice = Choice {
             sweep: None,
             ..choice.clone()
@@ -236,6 +236,7 @@ impl<D: Deref<Target = Design> + Sync> Sweeper<D> {
                 point
             }
         };
+
         let seconds = began.map(|t| t.elapsed().as_secs_f64());
         Point {
             number,
@@ -284,7 +285,7 @@ fn compile_once(design: &Design, engine: Engine) -> Result<Option<Shared>, Vec<D
     Shared::new(design, symbols, engine)
 }
 
-/// The parameters of a point; places of what is no number are left out.
+/// The parameters of a point; places of what is not a number are left out.
 fn numbers_at(design: &Design, place: &[usize]) -> Vec<f64> {
     let chosen = design.plan.sweeps.iter().zip(place);
     let numbers = chosen.filter_map(|(sweep, &at)| match sweep.values[at].setting {
@@ -350,12 +351,14 @@ fn changes_at(design: &Design, place: &[usize]) -> (Vec<Override>, Settings) {
             _ => {}
         }
     }
+
     let rtol = design.plan.sweeps.iter().zip(place).find_map(|(s, &at)| {
         match (&s.target, &s.values[at].setting) {
             (SweepTarget::Rtol, SweepSetting::Number(x, _)) => Some(*x),
             _ => None,
         }
     });
+
     let settings = Settings {
         method,
         constraints,

@@ -4,7 +4,7 @@
 //! Out: a table with a row for each run and time; a table of quantiles over time.
 //!
 //! **Invariant:** runs record at the times of their experiment, so rows of equal number are at one time. A run that ended early
-//! has no rows behind its end, and does not count in the bands there.
+//! has no rows after its end, and does not count in the bands there.
 
 use crate::sweep::Point;
 use crate::sweep_table::target_unit;
@@ -34,6 +34,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
         unit: "s".to_owned(),
         values: with_curves().flat_map(|(_, t)| t.time.clone()).collect(),
     });
+
     for (k, sweep) in design.plan.sweeps.iter().enumerate() {
         table.columns.push(Column {
             name: target_name(&sweep.target),
@@ -41,6 +42,7 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
             values: spread(&|p| p.values[k]),
         });
     }
+
     let first = with_curves().next().map(|(_, t)| t);
     for (k, column) in first.map_or(&[][..], |t| &t.columns).iter().enumerate() {
         table.columns.push(Column {

@@ -47,13 +47,13 @@ pub fn measures(design: &Design, points: &[Point]) -> Result<Plot, String> {
 }
 
 /// A number of every run.
-struct Quantity {
+struct RunValues {
     name: String,
     unit: String,
     values: Vec<f64>,
 }
 
-impl Quantity {
+impl RunValues {
     fn label(&self) -> String {
         in_unit(&self.name, &self.unit)
     }
@@ -66,9 +66,9 @@ fn in_unit(name: &str, unit: &str) -> String {
     }
 }
 
-fn quantities(design: &Design, points: &[Point]) -> Vec<Quantity> {
+fn quantities(design: &Design, points: &[Point]) -> Vec<RunValues> {
     let plan = &design.plan;
-    let measure = |(k, m): (usize, &paynter_model::experiment::Measured)| Quantity {
+    let measure = |(k, m): (usize, &paynter_model::experiment::Measured)| RunValues {
         name: m.name.clone(),
         unit: points
             .iter()
@@ -83,7 +83,7 @@ fn quantities(design: &Design, points: &[Point]) -> Vec<Quantity> {
     if !plan.measures.is_empty() {
         return plan.measures.iter().enumerate().map(measure).collect();
     }
-    let last = |(k, c): (usize, &paynter_model::experiment::Column)| Quantity {
+    let last = |(k, c): (usize, &paynter_model::experiment::Column)| RunValues {
         name: format!("final {}", c.name),
         unit: c.unit.as_ref().map_or(String::new(), |u| u.text.clone()),
         values: points
@@ -95,10 +95,10 @@ fn quantities(design: &Design, points: &[Point]) -> Vec<Quantity> {
 }
 
 /// Every quantity over the one swept value.
-fn over_one(sweep: &Sweep, quantities: &[Quantity], points: &[Point]) -> Vec<Panel> {
+fn over_one(sweep: &Sweep, quantities: &[RunValues], points: &[Point]) -> Vec<Panel> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|&a, &b| points[a].values[0].total_cmp(&points[b].values[0]));
-    let panel = |q: &Quantity| Panel {
+    let panel = |q: &RunValues| Panel {
         x_label: in_unit(&target_name(&sweep.target), &target_unit(&sweep.target)),
         y_label: in_unit("", &q.unit),
         series: vec![Series {
@@ -113,8 +113,8 @@ fn over_one(sweep: &Sweep, quantities: &[Quantity], points: &[Point]) -> Vec<Pan
 }
 
 /// Every quantity over the number of the run, where nothing else puts runs in a row.
-fn over_number(quantities: &[Quantity], points: &[Point]) -> Vec<Panel> {
-    let panel = |q: &Quantity| Panel {
+fn over_number(quantities: &[RunValues], points: &[Point]) -> Vec<Panel> {
+    let panel = |q: &RunValues| Panel {
         x_label: "run".to_owned(),
         y_label: in_unit("", &q.unit),
         series: vec![Series {
@@ -129,13 +129,14 @@ fn over_number(quantities: &[Quantity], points: &[Point]) -> Vec<Panel> {
 }
 
 /// A map over two axes: the first upwards, the second to the right.
-fn map((down, across): (&Sweep, &Sweep), quantity: &Quantity, points: &[Point]) -> Panel {
+fn map((down, across): (&Sweep, &Sweep), quantity: &RunValues, points: &[Point]) -> Panel {
     let values_of = |k: usize| {
         let mut values: Vec<f64> = points.iter().map(|p| p.values[k]).collect();
         values.sort_by(f64::total_cmp);
         values.dedup();
         values
     };
+
     let (ys, xs) = (values_of(0), values_of(1));
     let mut values = vec![f64::NAN; xs.len() * ys.len()];
     for (point, value) in points.iter().zip(&quantity.values) {
@@ -146,6 +147,7 @@ fn map((down, across): (&Sweep, &Sweep), quantity: &Quantity, points: &[Point]) 
             values[row * xs.len() + column] = *value;
         }
     }
+
     let label = quantity.label();
     let scale = Scale::over(&label, values.iter().copied());
     Panel {
@@ -185,7 +187,7 @@ fn borders(values: &[f64]) -> Vec<f64> {
 }
 
 /// Bars of how many runs have which value.
-fn histogram(quantity: &Quantity) -> Panel {
+fn histogram(quantity: &RunValues) -> Panel {
     let mut values = quantity.values.clone();
     values.retain(|x| x.is_finite());
     values.sort_by(f64::total_cmp);
@@ -310,6 +312,7 @@ fn curves(design: &Design, points: &[Point], k: usize) -> Panel {
             .collect();
         parts.join(", ")
     };
+
     let series = with_curves().map(|(p, table)| Series {
         name: name(p),
         x: table.time.clone(),
@@ -318,6 +321,7 @@ fn curves(design: &Design, points: &[Point], k: usize) -> Panel {
         level: leader.map(|at| p.values[at]),
         ..Series::default()
     });
+
     let first = with_curves().next().map(|(_, t)| &t.columns[k]);
     Panel {
         x_label: "time [s]".to_owned(),

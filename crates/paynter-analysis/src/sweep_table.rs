@@ -65,10 +65,10 @@ pub fn to_table(design: &Design, points: &[Point]) -> Table {
     table
 }
 
-/// What is said beside the table: labels that are no numbers, and why points failed.
+/// What is said beside the table: labels that are not numbers, and why points failed.
 fn facts(design: &Design, points: &[Point]) -> Vec<(String, String)> {
     let mut facts = Vec::new();
-    // What is no number stands in the table as its place in the list, which is given beside it.
+    // What is not a number is in the table as its place in the list, which is given beside it.
     for sweep in &design.plan.sweeps {
         if !is_numeric(sweep) {
             let name = format!("values of {}", target_name(&sweep.target));
@@ -87,7 +87,7 @@ fn facts(design: &Design, points: &[Point]) -> Vec<(String, String)> {
     facts
 }
 
-/// The SI unit of a swept value; empty for a plain number and for what is no number.
+/// The SI unit of a swept value; empty for a plain number and for what is not a number.
 pub(crate) fn target_unit(target: &SweepTarget) -> String {
     match target {
         SweepTarget::Variable { variable, .. } => variable
@@ -98,7 +98,7 @@ pub(crate) fn target_unit(target: &SweepTarget) -> String {
     }
 }
 
-/// Puts the points into JSON: the table, with words where a swept value is no number, and what went wrong.
+/// Puts the points into JSON: the table, with words where a swept value is not a number, and what went wrong.
 pub fn to_json(design: &Design, points: &[Point], warnings: &[SharedWarning]) -> serde_json::Value {
     let mut json = to_table(design, points).to_json();
     for (k, sweep) in design.plan.sweeps.iter().enumerate() {

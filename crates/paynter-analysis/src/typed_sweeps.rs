@@ -35,7 +35,8 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
             "does not say how many values; write `from..to:number`".to_owned(),
         ));
     };
-    // `1..9:5 [ohm]` gives the unit once, behind the number of values or behind the last value.
+
+    // `1..9:5 [ohm]` gives the unit once, after the number of values or after the last value.
     let (count, behind) = split_unit(count);
     let ((from, unit_from), (to, unit_to)) = (split_unit(from), split_unit(to));
     let unit = behind.or(unit_to).or(unit_from);
@@ -43,6 +44,7 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
     if given.clone().any(|u| Some(u) != unit) {
         return Err(wrong("has two units".to_owned()));
     }
+
     let number = |t: &str| t.parse::<f64>().ok().filter(|x| x.is_finite());
     let (Some(from), Some(to)) = (number(from), number(to)) else {
         return Err(wrong("has bounds that are not numbers".to_owned()));
@@ -71,7 +73,7 @@ pub fn spelled_out(design: &Design, choice: &Choice, text: &str) -> Result<Strin
 ///
 /// # Errors
 ///
-/// A table without columns or rows, or with cells that are no numbers.
+/// A table without columns or rows, or with cells that are not numbers.
 pub fn rows_of(design: &Design, choice: &Choice, table: &Table) -> Result<Vec<String>, String> {
     let counts = ["point", "draw", "run", "sample"].contains(&table.axis.as_str());
     let first = (!counts).then(|| (table.axis.clone(), String::new(), &table.time));
@@ -99,7 +101,7 @@ pub fn rows_of(design: &Design, choice: &Choice, table: &Table) -> Result<Vec<St
     }
 }
 
-/// Entries of a list. A unit behind the last one is that of all bare numbers; else they get the parameter's.
+/// Entries of a list. A unit after the last one is that of all bare numbers; else they get the parameter's.
 fn list(design: &Design, choice: &Choice, path: &str, values: &str) -> String {
     let inner = values.strip_prefix('[').and_then(|v| v.strip_suffix(']'));
     let values = inner.unwrap_or(values);

@@ -18,7 +18,7 @@ pub const CALL_WRONG: u8 = 2;
 /// The simulation failed.
 pub const RUN_FAILED: u8 = 3;
 
-/// Prints to standard output; a reader that went away (`| head`) is no error. What names and texts of a model
+/// Prints to standard output; a reader that went away (`| head`) is not an error. What names and texts of a model
 /// hold of control characters does not reach the terminal.
 #[macro_export]
 macro_rules! say {

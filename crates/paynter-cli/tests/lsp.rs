@@ -247,7 +247,7 @@ fn apply(text: &str, edits: &Value) -> String {
 
 const MODEL: &str = "units strict
 
-/// A coil and a resistor: θ is no angle here.
+/// A coil and a resistor: θ is not an angle here.
 model Coil {
     param R1 = 50 [ohm], L1 = 2 [mH]
     supply: Se(10 [V]) -> mesh: 1 -> r1: R(R1), l1: I(L1)

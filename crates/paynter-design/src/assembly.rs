@@ -48,20 +48,7 @@ pub(crate) fn reduce_locked(
     t0: f64,
     enforcement: Enforcement,
 ) -> Result<Locked, LockError> {
-    let plain = |dae: Dae| {
-        let options = Options {
-            enforcement,
-            ..Options::default()
-        };
-        let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
-        Ok(Locked {
-            reduced,
-            messages: Vec::new(),
-            released: Vec::new(),
-            mobility: None,
-        })
-    };
-
+    let plain = |dae: Dae| reduce_all_kept(dae, enforcement);
     if dae.constraints.is_empty() {
         return plain(dae);
     }
@@ -78,37 +65,7 @@ pub(crate) fn reduce_locked(
         Ok(Some(assembly)) => {
             // Two sets of reduced equations at a time are more than a long chain should hold.
             drop(released);
-            let mut messages = explain_locks(&assembly, &dae, graph);
-            if messages.iter().any(Diagnostic::is_error) {
-                return Err(LockError::Explained(messages));
-            }
-            let mobility = Mobility::new(graph, &dae, &assembly);
-            messages.extend(mobility.messages(graph, &dae));
-            let options = Options {
-                released: assembly.redundant.iter().map(|r| r.lock).collect(),
-                enforcement,
-                is_tree: mobility.is_tree(),
-                ..Options::default()
-            };
-            let reactions = options
-                .released
-                .iter()
-                .map(|&i| dae.constraints[i].reaction);
-            let released = reactions.collect();
-            let first = assembly.redundant.first().map(|r| r.lock);
-            let span = first.map(|lock| lock_span(lock, &dae, graph));
-            let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
-            if let Some(span) = span.filter(|_| enforcement == Enforcement::Implicit)
-                && reduced.states.len() > MOST_VARIABLES * n_free
-            {
-                return Err(LockError::Explained(vec![no_dependent_storages(span)]));
-            }
-            Ok(Locked {
-                reduced,
-                messages,
-                released,
-                mobility: Some(mobility),
-            })
+            reduce_assembled(dae, graph, &assembly, (enforcement, n_free))
         }
         // A model that is only looked at needs no start; a run finds out by itself.
         Err(error @ StartError::Constraints { .. }) => {
@@ -116,6 +73,60 @@ pub(crate) fn reduce_locked(
         }
         _ => plain(dae),
     }
+}
+
+/// Reduces with every lock kept.
+fn reduce_all_kept(dae: Dae, enforcement: Enforcement) -> Result<Locked, LockError> {
+    let options = Options {
+        enforcement,
+        ..Options::default()
+    };
+    let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
+    Ok(Locked {
+        reduced,
+        messages: Vec::new(),
+        released: Vec::new(),
+        mobility: None,
+    })
+}
+
+/// Reduces a mechanism that could be put together, without the locks that are redundant there; `n_free` is how many states
+/// it has with all its joints open.
+fn reduce_assembled(
+    dae: Dae,
+    graph: &BondGraph,
+    assembly: &Assembly,
+    (enforcement, n_free): (Enforcement, usize),
+) -> Result<Locked, LockError> {
+    let mut messages = explain_locks(assembly, &dae, graph);
+    if messages.iter().any(Diagnostic::is_error) {
+        return Err(LockError::Explained(messages));
+    }
+    let mobility = Mobility::new(graph, &dae, assembly);
+    messages.extend(mobility.messages(graph, &dae));
+
+    let options = Options {
+        released: assembly.redundant.iter().map(|r| r.lock).collect(),
+        enforcement,
+        is_tree: mobility.is_tree(),
+        ..Options::default()
+    };
+    let locks = options.released.iter();
+    let released = locks.map(|&i| dae.constraints[i].reaction).collect();
+    let first = assembly.redundant.first().map(|r| r.lock);
+    let span = first.map(|lock| lock_span(lock, &dae, graph));
+    let reduced = reduce_with(dae, &options).map_err(LockError::Structure)?;
+    if let Some(span) = span.filter(|_| enforcement == Enforcement::Implicit)
+        && reduced.states.len() > MOST_VARIABLES * n_free
+    {
+        return Err(LockError::Explained(vec![no_dependent_storages(span)]));
+    }
+    Ok(Locked {
+        reduced,
+        messages,
+        released,
+        mobility: Some(mobility),
+    })
 }
 
 /// Where no choice of dependent storages is good everywhere, all that could be chosen is integrated and projected: flows of
@@ -278,7 +289,7 @@ fn scaled_positions(assembly: &Assembly, dae: &Dae, graph: &BondGraph) -> Vec<Di
             )
             .primary(
                 lock_span(m.lock, dae, graph),
-                "position and flow say the same, in different scales",
+                "position and flow agree except for a factor",
             )
             .help(format!("divide the position by {factor}")),
         )
@@ -319,7 +330,7 @@ fn implied_lock(r: &Redundant, assembly: &Assembly, dae: &Dae, graph: &BondGraph
     let text = match r.implied_by.as_slice() {
         [one] => {
             let one = names(dae, &[*one]);
-            format!("{one} holds what {name} holds: one is enough")
+            format!("{one} already holds what {name} holds")
         }
         many => format!("{} together hold what {name} holds", names(dae, many)),
     };

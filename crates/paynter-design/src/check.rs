@@ -129,6 +129,7 @@ pub fn inspect(
         diagnostics.extend(prepared.whole(found.collect()));
         looked_at = Some((prepared, texts, items));
     }
+
     diagnostics.extend(crate::unsupported::in_experiments(project));
     diagnostics.extend(missing_references(loader, path, project));
     let mut shown = Vec::new();
@@ -363,7 +364,7 @@ fn is_as_its_model(project: &Project, experiment: &ast::Experiment) -> bool {
 
 /// Tells whether a model has ports, of its own or of a model it extends: its bonds are made elsewhere.
 fn is_part(project: &Project, model: &ast::Model) -> bool {
-    // More levels than this are a circle, which elaboration reports.
+    // More levels than this are a cycle, which elaboration reports.
     const DEEPEST: usize = 64;
     let mut model = model;
     for _ in 0..DEEPEST {

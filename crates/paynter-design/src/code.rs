@@ -1,16 +1,8 @@
 //! Codes of what can go wrong after the graph is built: structure, start, run.
 //!
-//! The codes of text and model stand in `paynter_syntax::code` and `paynter_model::code`.
+//! The codes of text and model are in `paynter_syntax::code` and `paynter_model::code`.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter_syntax::codes! {
     OVERDETERMINED = "E0701", "more equations than unknowns",
         "Some quantities appear in more equations than there are unknowns among them. In a bond graph this usually means two sources that set the same effort or flow, or a `solve` with one equation too many.";
     UNDERDETERMINED = "E0702", "fewer equations than unknowns",
@@ -64,11 +56,11 @@ codes! {
     SINGULAR_PLACE = "W0737", "a start at a dead centre",
         "At the start, and only there, a lock enforces what others already enforce: the mechanism is at a dead centre or fork, from which it can move on in more than one way. Start a little away from it if the run fails.";
     LOCKS_RECHOSEN = "W0747", "redundant locks that were chosen again",
-        "A mechanism that is held more often than needed moves alike whichever of its redundant locks are left out. Those left out at the start need not do so everywhere: the others come near to demanding one thing twice, although the mechanism is regular. Then other locks are left out. The motion does not show it. The reactions of these locks do: one that is left out is given as zero, so that they jump there. How redundant locks share a load is not determined by rigid bodies.";
+        "A mechanism with redundant locks moves in the same way whichever of them are left out. But those left out at the start may not be redundant everywhere: along the run the remaining locks can become dependent, although the mechanism is regular. Then other locks are left out. This does not change the motion, but the reactions of these locks jump there, because a lock that is left out has the reaction zero. How redundant locks share a load is not determined by rigid bodies.";
     LOCK_SCALE = "W0738", "a position in another scale than its flow",
         "The declared position of a lock changes at a constant multiple of its flow. Both say the same, so the run is right; but the two should agree.";
     SOFT_SPRINGS = "W0764", "springs that give way more than they should",
-        "`constraints = parasitic` puts a spring and a damper in the place of each lock. The motion errs by about the part of the mechanism's size by which springs give way, and speeds by half of the part of its energy that dampers take. Here that is more than a thousandth. Springs are chosen from masses and from how fast the mechanism moves as it starts; a drive may make it faster, and in a long run small losses add up. Ask for faster springs with `parasitic(time = …)`: their error falls with the square of that time. Or give stiffness and damping, or use `multiplier`, which has no such error.";
+        "`constraints = parasitic` puts a spring and a damper in the place of each lock. If the springs give way by some part of the mechanism's size, the motion is off by about that part of its range; if the dampers take some part of its energy, speeds are off by half of that part. Here the error is more than a thousandth. Springs are chosen from masses and from how fast the mechanism moves as it starts; a drive may make it faster, and in a long run small losses add up. Ask for faster springs with `parasitic(time = …)`: their error falls with the square of that time. Or give stiffness and damping, or use `multiplier`, which has no such error.";
     NOT_DEPENDENT = "E0765", "a mechanism without dependent inertias",
         "`constraints = implicit` lets inertias depend on others, as the causality of the graph has it. In a mechanism in space that is held more often than needed no such choice is good in all positions, and which locks are redundant changes along the run. The other methods need no such choice: `multiplier` solves for the reactions, `minimal` chooses its coordinates again as it goes, `parasitic` makes the joints elastic.";
     NO_DIRECTION = "E0766", "a lock without a direction",
@@ -82,7 +74,7 @@ codes! {
     NO_CONDUCTION = "E0741", "no consistent switch configuration",
         "At this instant no choice of which ideal diodes conduct solves the equations: closed contacts short a source, open ones leave a part without connection, or two contacts in parallel or in series share what nothing divides. Give some of them resistances (`Ron`, `Roff`).";
     CONTACT_LOSS = "W0742", "energy lost in an ideal contact",
-        "An ideal contact closed between storages with different efforts, for instance two capacitors. They are equal at once: charge is conserved, and the energy that a resistance would have taken is lost. The audit books it as a jump.";
+        "An ideal contact closed between storages with different efforts, for instance two capacitors. They become equal instantly: charge is conserved, and the energy that a resistance would have taken is lost. The audit books it as a jump.";
     SLIDING = "W0743", "a switch that slides between its sides",
         "A law jumps at a surface (the friction `F*sign(f)`, a relay) and drives the model back to it from both sides. The run continues along the surface, with the value between the two sides that keeps it there: a body sticks, a relay gives its mean. This is the solution in the sense of Filippov.";
     LEFT_OPEN = "W0744", "a quantity that the laws do not determine",
@@ -92,7 +84,7 @@ codes! {
     EVENT_CONFLICT = "E0746", "two events that set one quantity",
         "Two `when`s become true at the same instant and give one state or discrete value different values. Both read what was before, so neither comes first, and the order of lines must not decide. Let one condition exclude the other, or put both cases into one `when` and choose with `if`. A `when` that becomes true because of what another one did acts after it; its value then holds.";
     NOT_AN_INPUT = "E0750", "something that cannot be an input",
-        "A linear model tells how quantities follow small changes of its inputs. An input is something that is given from outside: an `input` of the model, a signal that a line `name = …` defines, what a source sets (`supply.e`, `pump.f`), or what a sampled block holds. What follows from states and laws cannot be changed by itself, and a parameter is constant during a run.";
+        "A linear model describes how quantities follow small changes of its inputs. An input is something that is given from outside: an `input` of the model, a signal that a line `name = …` defines, what a source sets (`supply.e`, `pump.f`), or what a sampled block holds. What follows from states and laws cannot be changed by itself, and a parameter is constant during a run.";
     SAMPLED_PATH = "E0751", "a linear model through a sampled block",
         "A loop through sampled blocks has a linear model in steps: the exact map from one common period of their clocks to the next. It is refused where a quantiser is in the loop and no gain is given for it; where the clocks have no short common period; where a loop is cut at a quantity that passes several times in a period or is sampled and continuous at once; and where a continuous model is needed (`trim`, `lqr`, `place`, `c2d`). The plant between what a block sets and what it reads is continuous: take what the block sets as the input of the linear model.";
     NO_SENSITIVITY = "E0761", "a sensitivity that cannot be followed",
@@ -122,7 +114,7 @@ codes! {
     NO_FEASIBLE = "E0833", "a search that finds no feasible point",
         "No point within the bounds that was tried meets all conditions. The message names the least violated point, what is missed there and by how much, and what each condition could reach at best by itself: if that is beyond its limit, the condition cannot be met at all; else two conditions contradict each other.";
     MANY_CHOICES = "E0834", "too many combinations of choices",
-        "Each combination of values from lists has a search of its own. So many would take forever.";
+        "Each combination of values from lists has its own search. This many would take forever.";
     INERT = "W0835", "a search parameter without effect",
         "Moving this parameter changed neither the objective nor any condition at several points. The value that the search gives for it means nothing.";
     SKIPPED = "W0836", "points that were skipped in a search",

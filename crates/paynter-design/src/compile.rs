@@ -44,9 +44,9 @@ pub struct Compiled {
     pub warnings: Vec<Diagnostic>,
     /// The count of bodies, joints and freedoms, for a mechanism.
     pub mobility: Option<Mobility>,
-    /// The locks of the model, whatever stands in their place.
+    /// The locks of the model, whatever replaces them.
     pub locks: Vec<Lock>,
-    /// Sizes of what springs stand in the place of, where they do.
+    /// Sizes of what springs replace, where they do.
     pub springs: Option<SpringScales>,
     /// As asked for.
     pub settings: Settings,

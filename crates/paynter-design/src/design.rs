@@ -147,7 +147,7 @@ pub fn open(loader: &mut dyn Loader, path: &str) -> Result<(Project, Vec<Diagnos
         .map_err(|e| format!("{path}: {e}"))?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(load(path, &text, loader)),
-        // A file that is there but is no text is an error of the file, with a code of its own.
+        // A file that is there but is not text is an error of the file, with a code of its own.
         Err(error) => {
             let mut project = Project::default();
             let file = project.sources.add(path, "");
@@ -195,21 +195,15 @@ fn elaborate_choice(
     choice: &Choice,
     changes: &[Override],
 ) -> Result<Design, DesignError> {
-    let failed = |project: Project, diagnostics| {
-        DesignError::Model(Failed {
-            sources: project.sources,
-            diagnostics,
-        })
-    };
     let has_errors = |messages: &[Diagnostic]| messages.iter().any(Diagnostic::is_error);
     if has_errors(&diagnostics) {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     }
 
     // What was typed in the call joins the texts, so that messages can point at it.
     let asked = read_linear(choice.linear.as_ref(), &mut project, &mut diagnostics);
     if has_errors(&diagnostics) {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     }
     let mut request = read_request(choice, changes, &mut project, &mut diagnostics);
     request.free_inputs = asked.from.iter().filter_map(bare_name).collect();
@@ -218,15 +212,16 @@ fn elaborate_choice(
     let elaboration = elaborate(&project, &request);
     diagnostics.extend(elaboration.diagnostics);
     let Some(mut elaborated) = elaboration.elaborated else {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     };
     let mut plan = make_plan(&mut elaborated, choice, &sweeps, &mut diagnostics);
     let linear = read_quantities(&asked, choice, &plan, &mut elaborated, &mut diagnostics);
     let needs_units =
         choice.linear.is_some() || !plan.linearize.is_empty() || !plan.trim.is_empty();
-    let state_units = match needs_units {
-        true => units(&mut elaborated),
-        false => FxHashMap::default(),
+    let state_units = if needs_units {
+        units(&mut elaborated)
+    } else {
+        FxHashMap::default()
     };
 
     let model = elaborated.model.name.text.to_string();
@@ -235,7 +230,7 @@ fn elaborate_choice(
     let (mut graph, decided_by) = elaborated.into_oriented_graph();
     integrate_measures(&mut plan, &mut graph);
     if has_errors(&diagnostics) {
-        return Err(failed(project, diagnostics));
+        return Err(model_failed(project, diagnostics));
     }
     structural.extend(decided_by);
     structural.extend(paynter_model::causality::ring_parameters(&graph));
@@ -253,6 +248,13 @@ fn elaborate_choice(
         linear,
         state_units,
         project,
+    })
+}
+
+fn model_failed(project: Project, diagnostics: Vec<Diagnostic>) -> DesignError {
+    DesignError::Model(Failed {
+        sources: project.sources,
+        diagnostics,
     })
 }
 
@@ -494,9 +496,9 @@ pub fn format_text(name: &str, text: &str) -> Result<Option<String>, Failed> {
 
 /// All diagnostic codes of all stages: (code, title, explanation).
 pub fn codes() -> Vec<(&'static str, &'static str, &'static str)> {
-    let mut all: Vec<_> = paynter_syntax::code::all().to_vec();
-    all.extend_from_slice(model_code::TABLE);
-    all.extend_from_slice(crate::code::ALL);
+    let mut all: Vec<_> = paynter_syntax::code::TABLE.to_vec();
+    all.extend(model_code::all());
+    all.extend_from_slice(crate::code::TABLE);
     all.sort_unstable();
     all
 }

@@ -90,7 +90,7 @@ fn failed(project: Project, diagnostics: Vec<Diagnostic>) -> DesignError {
     })
 }
 
-/// The blocks that are meant, and where they stand.
+/// The blocks that are meant, and where they are.
 fn blocks<'p>(
     project: &'p Project,
     path: &str,

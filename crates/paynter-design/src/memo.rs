@@ -215,7 +215,7 @@ fn is_kept(item: &ast::Item) -> bool {
     matches!(item.kind, Kind::Model(_) | Kind::Experiment(_))
 }
 
-/// Other files with their data, the names of all items, and the items that are no models and no experiments.
+/// Other files with their data, the names of all items, and the items that are not models and no experiments.
 fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> String {
     let mut out = format!("{is_misnamed}\n");
     for (k, file) in project.files.iter().enumerate() {
@@ -236,6 +236,7 @@ fn surroundings(project: &Project, items: &[ast::Item], is_misnamed: bool) -> St
             let _ = writeln!(out, "{path} {is_there} {text}");
         }
     }
+
     for item in items {
         let name = item_name(item).map_or("", |n| &*n.text);
         let text = match is_kept(item) {
@@ -257,6 +258,7 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
             by_name.entry(&name.text).or_default().push(place);
         }
     }
+
     let named: Vec<Vec<usize>> = items
         .iter()
         .map(|item| {
@@ -272,6 +274,7 @@ fn keys(text: &str, items: &[ast::Item]) -> Vec<String> {
             found
         })
         .collect();
+
     let mut keys = Vec::new();
     let mut room = MAX_TIMES * text.len();
     for place in 0..items.len() {

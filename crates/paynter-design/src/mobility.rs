@@ -125,7 +125,7 @@ impl Mobility {
                     "the first of its joints",
                 )
                 .fact(self.summary())
-                .help("the run gives reactions at rest; for a motion, let a joint go"),
+                .help("the run gives reactions at rest; remove a joint to let it move"),
             );
         }
         for name in &self.free {

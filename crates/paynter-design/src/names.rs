@@ -159,7 +159,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Follows copies with the same sign; `None` if the symbol is no copy or a negative one.
+/// Follows copies with the same sign; `None` if the symbol is not a copy or a negative one.
 fn same_as(reduced: &Reduced, s: SymbolId) -> Option<SymbolId> {
     let (mut at, mut is_negative) = (s, false);
     while let Some(&Known::Alias { of, negated }) = reduced.known.get(at.0 as usize) {

@@ -6,7 +6,7 @@
 //! The bytes go to a file beside, reach the disk, and take the name in one step. A full disk or a kill in
 //! the middle leaves the old file as it was.
 //!
-//! **Invariant:** under the final name stands the old file or the whole new one.
+//! **Invariant:** under the final name is the old file or the whole new one.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write as _};
@@ -63,7 +63,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 
 /// Tells whether [`write_whole`] will be able to write there, before hours are spent on what to write.
 ///
-/// A folder that is missing is no hindrance if it can be made. Leaves nothing behind.
+/// A folder that is missing is not a hindrance if it can be made. Leaves nothing behind.
 ///
 /// # Errors
 ///
@@ -302,7 +302,8 @@ impl Guard {
             return Err(FileError::new(path, message));
         }
         if own.is_some_and(|own| self.kept.contains(&own)) {
-            let message = "is read here, so that no result is written over it; choose another name";
+            let message =
+                "is read by the model, so results are not written over it; choose another name";
             return Err(FileError::new(path, message));
         }
         Ok(())

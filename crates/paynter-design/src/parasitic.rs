@@ -95,6 +95,7 @@ pub(crate) fn with_springs(
     let decided_by = follow_strokes(&mut relaxed);
     give_sizes(&mut relaxed, &scales.states);
     let inertias = inertias(&relaxed, &springs, start);
+
     for (spring, m) in springs.iter().zip(inertias) {
         let (k, b) = asked.of_lock(spring.is_turning);
         let k = k.unwrap_or(m / time.powi(2));
@@ -107,6 +108,7 @@ pub(crate) fn with_springs(
             };
         }
     }
+
     Ok(Springs {
         graph: relaxed,
         time,

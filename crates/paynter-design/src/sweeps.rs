@@ -9,7 +9,7 @@ use paynter_model::units::format_number;
 use paynter_syntax::{Span, ast};
 
 impl Design {
-    /// The numbers of each sweep in SI units; none where some are no numbers, or settings of the run.
+    /// The numbers of each sweep in SI units; none where some are not numbers, or settings of the run.
     pub fn sweep_values(&self) -> Option<Vec<Vec<f64>>> {
         let number = |value: &SweepValue| match value.setting {
             SweepSetting::Number(x, _) => Some(x),

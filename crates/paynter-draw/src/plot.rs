@@ -145,7 +145,7 @@ impl Plot {
     /// Draws the figure.
     pub fn to_svg(&self) -> String {
         let head = if self.title.is_empty() { 6.0 } else { 28.0 };
-        // Panels share the place of their horizontal axes, so that times stand above each other.
+        // Panels share the place of their horizontal axes, so that times are above each other.
         let has_scale = |p: &Panel| p.has_right() || p.scale.is_some();
         let right = if self.panels.iter().any(has_scale) {
             RIGHT_AXIS
@@ -171,7 +171,7 @@ impl Plot {
     }
 }
 
-/// Where the names of the curves stand, in rows above the panel.
+/// Where the names of the curves are, in rows above the panel.
 struct Legend {
     /// Left end and row of each, rows counted from the lowest.
     places: Vec<(f64, usize)>,
@@ -265,6 +265,7 @@ impl PanelFrame {
                 false => Axis::over(values, panel.cells.is_none()),
             }
         });
+
         PanelFrame {
             x_axis,
             y_axes,
@@ -295,6 +296,7 @@ fn draw_grid(svg: &mut Svg, panel: &Panel, frame: &PanelFrame) {
             "tick mid",
         );
     }
+
     for tick in frame.x_axis.between() {
         svg.line(
             (frame.across(tick), frame.top),
@@ -302,6 +304,7 @@ fn draw_grid(svg: &mut Svg, panel: &Panel, frame: &PanelFrame) {
             "fine",
         );
     }
+
     for &tick in &frame.y_axes[0].ticks {
         let (_, y) = frame.place(Side::Left, frame.x_axis.low, tick);
         svg.line((LEFT, y), (frame.end, y), "grid");
@@ -311,6 +314,7 @@ fn draw_grid(svg: &mut Svg, panel: &Panel, frame: &PanelFrame) {
             "tick end",
         );
     }
+
     if panel.has_right() {
         for &tick in &frame.y_axes[1].ticks {
             let (_, y) = frame.place(Side::Right, frame.x_axis.low, tick);
@@ -323,6 +327,7 @@ fn draw_grid(svg: &mut Svg, panel: &Panel, frame: &PanelFrame) {
         }
         upright(svg, WIDTH - 8.0, frame.top, &panel.right_label);
     }
+
     if panel.marks.len() <= MAX_MARKS {
         let is_inside = |t: &&f64| **t >= frame.x_axis.low && **t <= frame.x_axis.high;
         for &t in panel.marks.iter().filter(is_inside) {

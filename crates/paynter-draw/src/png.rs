@@ -63,7 +63,7 @@ pub fn to_png(svg: &str) -> Result<Vec<u8>, PngError> {
     picture.encode_png().map_err(|e| fail(e.to_string()))
 }
 
-/// Paints paper behind the last column and row, where rounding may leave the paper a trace too thin.
+/// Paints paper beyond the last column and row, where rounding may leave the paper a trace too thin.
 fn fill_last_pixels(picture: &mut Pixmap) {
     let (width, height) = (picture.width() as usize, picture.height() as usize);
     let pixels = picture.pixels_mut();

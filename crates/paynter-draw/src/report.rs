@@ -38,7 +38,7 @@ pub struct Report {
     pub film: Option<Film>,
     /// The first-law audit.
     pub audit: Option<Energy>,
-    /// Answers to further questions, behind everything else.
+    /// Answers to further questions, after everything else.
     pub sections: Vec<Section>,
     /// Errors, warnings, notes.
     pub messages: Vec<Message>,
@@ -118,6 +118,7 @@ pub fn report_html(report: &Report) -> String {
     if !report.lead.is_empty() {
         let _ = writeln!(body, "<p class=\"lead\">{}</p>", escape(&report.lead));
     }
+
     write_messages(&mut body, &report.messages);
     if !report.summary.is_empty() {
         body.push_str("<h2 id=\"summary\">Summary</h2>\n<dl>\n");
@@ -126,6 +127,7 @@ pub fn report_html(report: &Report) -> String {
         }
         body.push_str("</dl>\n");
     }
+
     bodies::write_bodies(&mut body, report.film.as_ref());
     write_plots(&mut body, &report.plots);
     if !report.diagram_svg.is_empty() {
@@ -135,10 +137,12 @@ pub fn report_html(report: &Report) -> String {
             report.diagram_svg
         );
     }
+
     write_equations(&mut body, &report.equations);
     if let Some(energy) = &report.audit {
         write_audit(&mut body, energy);
     }
+
     let filled = report.tables.iter().filter(|t| !t.rows.is_empty());
     for (number, table) in filled.enumerate() {
         write_table(&mut body, table, number);
@@ -146,6 +150,7 @@ pub fn report_html(report: &Report) -> String {
     for section in &report.sections {
         write_section(&mut body, section);
     }
+
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" content=\"width=device-width\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
@@ -270,18 +275,19 @@ fn plot_data(plots: &[Panel]) -> String {
         n_left -= plot.series.len().min(n_left);
         out.push_str("]}");
     }
+
     out.push(']');
     out
 }
 
-/// A string of JSON that can stand inside HTML.
+/// A string of JSON that can be inside HTML.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
-            // `</script>` would end the element, wherever it stands.
+            // `</script>` would end the element, wherever it is.
             '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
                 let _ = write!(out, "\\u{:04x}", c as u32);
             }

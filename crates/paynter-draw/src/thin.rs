@@ -76,13 +76,10 @@ fn pick(x: &[f64], y: &[f64], kept: &[usize]) -> (Vec<f64>, Vec<f64>) {
     )
 }
 
-/// Keeps the extremes of each of many bins, so that a spike is still seen; the ends stay, too.
-fn extremes(x: &[f64], y: &[f64], max_points: usize) -> (Vec<f64>, Vec<f64>) {
-    let n = x.len().min(y.len());
-    if n <= max_points {
-        return (x[..n].to_vec(), y[..n].to_vec());
-    }
-    let per_bin = n.div_ceil((max_points / 2).max(1));
+/// Places of the lowest and the highest value of each of many bins, and of both ends: some `max_points` of them.
+pub fn extremes_of(y: &[f64], max_points: usize) -> Vec<usize> {
+    let n = y.len();
+    let per_bin = n.div_ceil((max_points / 2).max(1)).max(1);
     let mut kept: Vec<usize> = vec![0];
     for start in (0..n).step_by(per_bin) {
         let bin = start..(start + per_bin).min(n);
@@ -93,8 +90,18 @@ fn extremes(x: &[f64], y: &[f64], max_points: usize) -> (Vec<f64>, Vec<f64>) {
         let high = bin.max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
         kept.extend([low.min(high), low.max(high)]);
     }
-    kept.push(n - 1);
+    kept.push(n.saturating_sub(1));
     kept.dedup();
+    kept
+}
+
+/// Keeps the extremes of each of many bins, so that a spike is still seen; the ends stay, too.
+fn extremes(x: &[f64], y: &[f64], max_points: usize) -> (Vec<f64>, Vec<f64>) {
+    let n = x.len().min(y.len());
+    if n <= max_points {
+        return (x[..n].to_vec(), y[..n].to_vec());
+    }
+    let kept = extremes_of(&y[..n], max_points);
     pick(x, y, &kept)
 }
 

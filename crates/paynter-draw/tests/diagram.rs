@@ -199,7 +199,7 @@ fn gallery_drawings_have_strokes_at_the_right_ends_and_nothing_covers_anything()
             (0, 0),
             "{name}: {faults:?}"
         );
-        // The flight table is no planar graph: one crossing must be. Rates of the rolling disc are tied to five
+        // The flight table is not a planar graph: one crossing must be. Rates of the rolling disc are tied to five
         // coordinates by constraints, and the plane crank is a closed loop. Nothing else needs any.
         let most = match name.as_str() {
             "RollingDisc" | "RollingDiscBySpeeds" | "SliderCrankPlane" => 2,

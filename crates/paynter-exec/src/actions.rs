@@ -128,6 +128,7 @@ impl Machine {
                 clash = clash.or(clashes);
             }
         }
+
         match clash {
             Some((a, b)) => Err(self.conflict(a, b)),
             None => Ok(writes),
@@ -158,7 +159,7 @@ impl Machine {
             return Ok(());
         };
 
-        // Which of them contradict each other? What cannot be met alone is no contradiction.
+        // Which of them contradict each other? What cannot be met alone is not a contradiction.
         for aim in &aims {
             self.aim(t, &mut before.clone(), &[*aim], &[])?;
         }
@@ -194,59 +195,66 @@ impl Machine {
             .collect();
         columns.sort_unstable();
         columns.dedup();
-        let (m, n) = (aims.len(), columns.len());
 
         // Targets are nearly always linear in the states: one step, and one to see that it was.
         const MAX_STEPS: usize = 30;
         for _ in 0..MAX_STEPS {
             self.load(t, y)?;
             map.evaluate(&mut self.memory)?;
-            let gaps: Vec<f64> = aims
-                .iter()
-                .map(|aim| aim.value - map.value(&self.memory, aim.row))
-                .collect();
-            let is_met = gaps
-                .iter()
-                .zip(aims)
-                .all(|(gap, aim)| gap.abs() <= 1e-12 * aim.value.abs().max(f64::MIN_POSITIVE));
-            if is_met {
+            let gap = |aim: &Aim| aim.value - map.value(&self.memory, aim.row);
+            let gaps: Vec<f64> = aims.iter().map(gap).collect();
+            let mut missed = gaps.iter().zip(aims);
+            if missed.all(|(gap, aim)| gap.abs() <= 1e-12 * aim.value.abs().max(f64::MIN_POSITIVE))
+            {
                 return Ok(());
             }
 
-            let mut largest: f64 = 0.0;
-            if n > 0 {
-                let mut matrix = vec![0.0; m * n];
-                map.jacobian(&image.inputs, &mut self.memory, |row, column, value| {
-                    let at = columns.binary_search(&(column as u32));
-                    if let (Some(k), Ok(c)) = (aims.iter().position(|aim| aim.row == row), at) {
-                        matrix[k * n + c] = value;
-                    }
-                })?;
-                let step = pivoted_qr(&matrix, m, n, 1e-12).least_squares(&gaps);
-                for (&column, &dx) in columns.iter().zip(&step) {
-                    let x = &mut y[column as usize];
-                    largest = largest.max(dx.abs() / (x.abs() + dx.abs()).max(f64::MIN_POSITIVE));
-                    *x += dx;
-                }
-            }
+            let largest = self.step_to_targets(y, aims, &columns, &gaps)?;
             if !largest.is_finite() {
                 return Err(Fault::Reinit(first));
             }
 
             // Nothing moves any more: met as well as numbers allow, or not at all.
             if largest <= 1e-14 {
-                let is_close = gaps
-                    .iter()
-                    .zip(aims)
-                    .all(|(gap, aim)| gap.abs() <= 1e-9 * (1.0 + aim.value.abs()));
-                return if is_close {
-                    Ok(())
-                } else {
-                    Err(Fault::Reinit(first))
-                };
+                let mut missed = gaps.iter().zip(aims);
+                let is_close = missed.all(|(gap, aim)| gap.abs() <= 1e-9 * (1.0 + aim.value.abs()));
+                return is_close.then_some(()).ok_or(Fault::Reinit(first));
             }
         }
         Err(Fault::Reinit(first))
+    }
+
+    /// Makes the least step of the states in `columns` that closes the gaps of all aims, and tells how large its largest
+    /// part is.
+    fn step_to_targets(
+        &mut self,
+        y: &mut [f64],
+        aims: &[Aim],
+        columns: &[u32],
+        gaps: &[f64],
+    ) -> Result<f64, Fault> {
+        let (m, n) = (aims.len(), columns.len());
+        if n == 0 {
+            return Ok(0.0);
+        }
+        let image = self.image.clone();
+        let map = &image.events.reinit_targets;
+        let mut matrix = vec![0.0; m * n];
+        map.jacobian(&image.inputs, &mut self.memory, |row, column, value| {
+            let at = columns.binary_search(&(column as u32));
+            if let (Some(k), Ok(c)) = (aims.iter().position(|aim| aim.row == row), at) {
+                matrix[k * n + c] = value;
+            }
+        })?;
+
+        let mut largest: f64 = 0.0;
+        let step = pivoted_qr(&matrix, m, n, 1e-12).least_squares(gaps);
+        for (&column, &dx) in columns.iter().zip(&step) {
+            let x = &mut y[column as usize];
+            largest = largest.max(dx.abs() / (x.abs() + dx.abs()).max(f64::MIN_POSITIVE));
+            *x += dx;
+        }
+        Ok(largest)
     }
 }
 

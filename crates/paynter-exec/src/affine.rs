@@ -9,7 +9,7 @@
 
 use paynter_symbolic::SymbolId;
 use paynter_symbolic::dae::Role;
-use paynter_symbolic::expr::{ExprId, Function1, Node};
+use paynter_symbolic::expr::{ExprId, Function1, Node, Pool};
 use paynter_symbolic::reduced::State;
 use paynter_symbolic::walk::for_each_argument;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -67,7 +67,7 @@ impl Lines {
                 self.forms.insert(e, form);
                 continue;
             }
-            // Until known otherwise it is no line, which also ends definitions in a circle.
+            // Until known otherwise it is not a line, which also ends definitions in a cycle.
             self.forms.insert(e, Form::Other);
             stack.push((e, true));
             match plan
@@ -150,32 +150,8 @@ impl Lines {
                 Form::Free(_) => Form::Free(e),
                 Form::Other => Form::Other,
             },
-            Node::Add(a, b) | Node::Sub(a, b) => {
-                let is_sum = matches!(pool.node(e), Node::Add(..));
-                let zero = pool.number(0.0);
-                let parts = |form: Form| match form {
-                    Form::Other => None,
-                    Form::Free(value) => Some(Line {
-                        slope: zero,
-                        offset: value,
-                    }),
-                    Form::Line(line) => Some(line),
-                };
-                match (form(a), form(b)) {
-                    (Form::Free(_), Form::Free(_)) => Form::Free(e),
-                    (a, b) => match (parts(a), parts(b)) {
-                        (Some(a), Some(b)) if is_sum => Form::Line(Line {
-                            slope: pool.add(a.slope, b.slope),
-                            offset: pool.add(a.offset, b.offset),
-                        }),
-                        (Some(a), Some(b)) => Form::Line(Line {
-                            slope: pool.sub(a.slope, b.slope),
-                            offset: pool.sub(a.offset, b.offset),
-                        }),
-                        _ => Form::Other,
-                    },
-                }
-            }
+            Node::Add(a, b) => sum((e, true), (form(a), form(b)), pool),
+            Node::Sub(a, b) => sum((e, false), (form(a), form(b)), pool),
             Node::Mul(a, b) => match (form(a), form(b)) {
                 (Form::Free(_), Form::Free(_)) => Form::Free(e),
                 (Form::Line(line), Form::Free(factor)) | (Form::Free(factor), Form::Line(line)) => {
@@ -202,5 +178,32 @@ impl Lines {
                 if is_free { Form::Free(e) } else { Form::Other }
             }
         }
+    }
+}
+
+/// The form of the sum or difference `e` of two parts.
+fn sum((e, is_sum): (ExprId, bool), parts: (Form, Form), pool: &mut Pool) -> Form {
+    let zero = pool.number(0.0);
+    let as_line = |form: Form| match form {
+        Form::Other => None,
+        Form::Free(value) => Some(Line {
+            slope: zero,
+            offset: value,
+        }),
+        Form::Line(line) => Some(line),
+    };
+    if let (Form::Free(_), Form::Free(_)) = parts {
+        return Form::Free(e);
+    }
+    match (as_line(parts.0), as_line(parts.1)) {
+        (Some(a), Some(b)) if is_sum => Form::Line(Line {
+            slope: pool.add(a.slope, b.slope),
+            offset: pool.add(a.offset, b.offset),
+        }),
+        (Some(a), Some(b)) => Form::Line(Line {
+            slope: pool.sub(a.slope, b.slope),
+            offset: pool.sub(a.offset, b.offset),
+        }),
+        _ => Form::Other,
     }
 }

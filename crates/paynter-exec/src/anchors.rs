@@ -87,7 +87,7 @@ pub(crate) struct Anchored {
     interval: u32,
     left: u32,
     /// Where each storage was seen last.
-    last: Vec<Sight>,
+    last: Vec<Reading>,
     /// What the energy at each anchor may be wrong by, J.
     doubts: Vec<f64>,
     /// Quadratures from anchors so far, in panels.
@@ -96,7 +96,7 @@ pub(crate) struct Anchored {
 
 /// A storage at an instant.
 #[derive(Clone, Debug, Default)]
-struct Sight {
+struct Reading {
     arguments: Vec<f64>,
     energy: f64,
     panels: f64,
@@ -110,33 +110,37 @@ impl Machine {
         if n == 0 {
             return;
         }
+
         self.anchored = Anchored {
             interval: 1,
             left: 1,
-            last: vec![Sight::default(); n],
+            last: vec![Reading::default(); n],
             doubts: vec![0.0; n],
             n_panels: 0,
         };
+
         let image = self.image.clone();
         for slots in &image.energy.anchors.storages {
             for &slot in slots.anchor.iter().chain([&slots.energy_at_anchor]) {
                 self.memory.slots[slot as usize] = 0.0;
             }
         }
+
         // Equations without a value here end the run at its first step, with their name.
         if self.load(t, y).is_err()
             || run(&image.energy.anchors.routine.steps, &mut self.memory).is_err()
         {
             return;
         }
+
         for k in 0..n {
-            let mut sight = self.sight(k);
-            let is_known = sight.doubt <= KNOWN_PART * sight.energy.abs();
+            let mut reading = self.reading(k);
+            let is_known = reading.doubt <= KNOWN_PART * reading.energy.abs();
             if !is_known {
-                sight.energy = 0.0;
+                reading.energy = 0.0;
             }
-            sight.doubt = 0.0;
-            self.anchored.last[k] = sight;
+            reading.doubt = 0.0;
+            self.anchored.last[k] = reading;
             self.move_anchor(k);
         }
     }
@@ -161,10 +165,10 @@ impl Machine {
         run(&anchors.routine.steps, &mut self.memory)?;
         let mut moved = Vec::new();
         for k in 0..anchors.storages.len() {
-            let sight = self.sight(k);
-            self.anchored.n_panels += sight.panels as u64;
-            if sight.energy.is_finite() && sight.panels <= MOST_PANELS {
-                self.anchored.last[k] = sight;
+            let reading = self.reading(k);
+            self.anchored.n_panels += reading.panels as u64;
+            if reading.energy.is_finite() && reading.panels <= MOST_PANELS {
+                self.anchored.last[k] = reading;
             } else {
                 self.move_anchor(k);
                 moved.push(k);
@@ -185,15 +189,15 @@ impl Machine {
         let image = self.image.clone();
         run(&image.energy.anchors.routine.steps, &mut self.memory)?;
         for &k in moved {
-            let mut sight = self.sight(k);
-            self.anchored.n_panels += sight.panels as u64;
-            let is_short = sight.panels <= MOST_PANELS;
-            if !sight.energy.is_finite() {
+            let mut reading = self.reading(k);
+            self.anchored.n_panels += reading.panels as u64;
+            let is_short = reading.panels <= MOST_PANELS;
+            if !reading.energy.is_finite() {
                 // The law has no value between two points of the run: what lies between is not known.
-                sight.energy = self.anchored.last[k].energy;
-                sight.doubt = f64::INFINITY;
+                reading.energy = self.anchored.last[k].energy;
+                reading.doubt = f64::INFINITY;
             }
-            self.anchored.last[k] = sight;
+            self.anchored.last[k] = reading;
             if !is_short || self.anchored.last[k].doubt.is_infinite() {
                 self.move_anchor(k);
             }
@@ -202,12 +206,12 @@ impl Machine {
     }
 
     /// What the routine has just computed for a storage.
-    fn sight(&self, k: usize) -> Sight {
+    fn reading(&self, k: usize) -> Reading {
         let anchors = &self.image.energy.anchors;
         let first = anchors.storages[k].first;
         let n = anchors.storages[k].anchor.len();
         let value = |place: usize| self.memory.slots[anchors.routine.outputs[place] as usize];
-        Sight {
+        Reading {
             energy: value(first),
             panels: value(first + 1),
             doubt: self.anchored.doubts[k] + value(first + 2),
@@ -250,7 +254,7 @@ impl Machine {
             .clone()
             .zip(&self.image.dae.anchors)
             .max_by(|a, b| a.0.doubt.total_cmp(&b.0.doubt));
-        let sum = sights.map(|sight| sight.doubt).sum();
+        let sum = sights.map(|reading| reading.doubt).sum();
         (sum, worst.map(|(_, anchor)| anchor.name))
     }
 

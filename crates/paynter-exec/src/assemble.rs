@@ -7,7 +7,7 @@
 //!
 //! Locks are independent if the gradients of their positions are. They are taken one by one in the order
 //! given (by name), and one whose gradient lies in the span of those before is redundant if it
-//! does so at other assembled positions too. If it does so only here, the mechanism stands at a
+//! does so at other assembled positions too. If it does so only here, the mechanism is at a
 //! singular place, a dead centre, and the lock is needed elsewhere.
 //!
 //! Redundancy and mismatch are properties of the geometry, so the other positions are random ones
@@ -133,7 +133,7 @@ impl Look<'_> {
         let here = self.dependent(start)?;
         let mut places = Vec::new();
         // Where no lock is in doubt the other positions only show whether positions belong to flows. In a large
-        // mechanism the start shows that as well: its joints stand at many angles, or are many of a kind.
+        // mechanism the start shows that as well: its joints are at many angles, or are many of a kind.
         let n_places = match here.is_empty() && self.order.len() > MAX_LOCKS {
             true => 0,
             false => N_PLACES,
@@ -143,10 +143,12 @@ impl Look<'_> {
                 places.push(place);
             }
         }
+
         let mut elsewhere: Vec<Vec<Redundant>> = Vec::new();
         for place in &places {
             elsewhere.push(self.dependent(place)?);
         }
+
         let is_everywhere = |found: &&Redundant| {
             elsewhere
                 .iter()
@@ -155,6 +157,7 @@ impl Look<'_> {
         let (redundant, singular): (Vec<_>, Vec<_>) =
             here.iter().cloned().partition(|r| is_everywhere(&r));
         places.insert(0, start.to_vec());
+
         // Forces in equilibrium with themselves are combinations of gradients that vanish: one for each redundant lock.
         let is_redundant = |r: &&Redundant| redundant.iter().any(|own| own.lock == r.lock);
         let found = elsewhere.iter().flatten().chain(&here);
@@ -163,6 +166,7 @@ impl Look<'_> {
             .collect();
         shared.sort_unstable();
         shared.dedup();
+
         Ok(Assembly {
             without_direction: self.machine.locks_without_direction(self.t0, start)?,
             shared,
@@ -268,22 +272,25 @@ impl Look<'_> {
 
     /// Compares d(position)/dt with the flow of each lock.
     fn mismatches(&mut self, places: &[Vec<f64>]) -> Result<Vec<Mismatch>, Fault> {
-        let m = self.order.len();
-        let mut is_position = vec![false; self.machine.image.inputs.n];
-        for &column in self
-            .machine
-            .image
-            .locks
-            .map
-            .rows
+        let samples = self.rates_and_flows(places)?;
+        let found = self
+            .order
             .iter()
-            .flat_map(|row| row.iter())
-        {
+            .filter_map(|&lock| mismatch(lock, &samples[lock]));
+        Ok(found.collect())
+    }
+
+    /// For each lock d(position)/dt and its flow, at several places with any rates: zero ones would show nothing.
+    fn rates_and_flows(&mut self, places: &[Vec<f64>]) -> Result<Vec<Vec<(f64, f64)>>, Fault> {
+        let image = self.machine.image.clone();
+        let map = &image.locks.map;
+        let m = self.order.len();
+        let mut is_position = vec![false; image.inputs.n];
+        for &column in map.rows.iter().flat_map(|row| row.iter()) {
             is_position[column as usize] = true;
         }
         let mut samples: Vec<Vec<(f64, f64)>> = vec![Vec::new(); m];
         for place in places {
-            // Any rates will do, and zero ones would show nothing.
             let sizes = self.machine.sizes(place);
             let mut y = place.clone();
             for k in 0..y.len() {
@@ -298,8 +305,7 @@ impl Look<'_> {
             if !is_known {
                 continue;
             }
-            let image = self.machine.image.clone();
-            let map = &image.locks.map;
+
             self.machine.residuals(self.t0, &y, map)?;
             let mut rates = vec![0.0; map.rows.len()];
             let along = (1.0, Some(dy.as_slice()));
@@ -310,38 +316,34 @@ impl Look<'_> {
                 samples.push((rates[self.first_row + lock], flows[lock]));
             }
         }
-        let mut found = Vec::new();
-        for &lock in self.order {
-            // The arrow of the lock decides the sign of its flow.
-            let agrees = |sign: f64| {
-                let worst = samples[lock].iter().map(|&(r, f)| (r - sign * f).abs());
-                let largest = samples[lock].iter().map(|&(r, f)| r.abs().max(f.abs()));
-                worst.fold(0.0, f64::max) <= SAME * largest.fold(0.0, f64::max)
-            };
-            if agrees(1.0) || agrees(-1.0) {
-                continue;
-            }
-            let size = |&(rate, flow): &(f64, f64)| rate.abs().max(flow.abs());
-            let largest = samples[lock].iter().map(size).fold(0.0, f64::max);
-            let differs = |&&(rate, flow): &&(f64, f64)| (rate - flow).abs() > SAME * largest;
-            let Some(&(rate, flow)) = samples[lock].iter().find(differs) else {
-                continue;
-            };
-            let factor = rate / flow;
-            let is_constant = factor.is_finite()
-                && factor != 0.0
-                && samples[lock]
-                    .iter()
-                    .all(|&(rate, flow)| (rate - factor * flow).abs() <= SAME * largest);
-            found.push(Mismatch {
-                lock,
-                rate,
-                flow,
-                factor: is_constant.then_some(factor),
-            });
-        }
-        Ok(found)
+        Ok(samples)
     }
+}
+
+/// Tells how the rate of a lock's position differs from its flow, if it does. The arrow of the lock decides the sign of
+/// its flow, so both signs agree.
+fn mismatch(lock: usize, samples: &[(f64, f64)]) -> Option<Mismatch> {
+    let size = |&(rate, flow): &(f64, f64)| rate.abs().max(flow.abs());
+    let largest = samples.iter().map(size).fold(0.0, f64::max);
+    let agrees = |sign: f64| {
+        let differences = samples.iter().map(|&(r, f)| (r - sign * f).abs());
+        differences.fold(0.0, f64::max) <= SAME * largest
+    };
+    if agrees(1.0) || agrees(-1.0) {
+        return None;
+    }
+
+    let differs = |&&(rate, flow): &&(f64, f64)| (rate - flow).abs() > SAME * largest;
+    let &(rate, flow) = samples.iter().find(differs)?;
+    let factor = rate / flow;
+    let follows = |&(rate, flow): &(f64, f64)| (rate - factor * flow).abs() <= SAME * largest;
+    let is_constant = factor.is_finite() && factor != 0.0 && samples.iter().all(follows);
+    Some(Mismatch {
+        lock,
+        rate,
+        flow,
+        factor: is_constant.then_some(factor),
+    })
 }
 
 /// Gradients of constraints in the measure of the variables, each of length 1.
@@ -430,6 +432,7 @@ impl Basis {
                 rest.iter_mut().zip(v).for_each(|(r, a)| *r -= dot * a);
             }
         }
+
         let norm = length(&rest);
         let mut shares: Vec<(usize, f64)> = Vec::new();
         for (of, part) in self.shares.iter().zip(&parts) {
@@ -440,10 +443,12 @@ impl Basis {
                 }
             }
         }
+
         if norm <= NEW {
             let implied = shares.into_iter().filter(|(_, share)| share.abs() > NEW);
             return Some(implied.map(|(other, _)| other).collect());
         }
+
         rest.iter_mut().for_each(|x| *x /= norm);
         shares.iter_mut().for_each(|(_, share)| *share /= -norm);
         shares.extend(lock.map(|l| (l, 1.0 / norm)));

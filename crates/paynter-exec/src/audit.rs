@@ -19,7 +19,7 @@ use paynter_symbolic::expr::ExprId;
 
 use crate::emit::Routine;
 
-/// Where the quadratures of a run stand in its vector.
+/// Where the quadratures of a run are in its vector.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditLayout {
     /// The integrals of `Dae::quadratures`, in order.

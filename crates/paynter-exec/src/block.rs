@@ -256,6 +256,7 @@ impl LinearBlock {
             factorisations,
             ..
         } = memory;
+
         let factor = &mut factors[self.block as usize];
         factor.load(&self.matrix, slots);
         *factorisations += 1;
@@ -275,6 +276,7 @@ impl LinearBlock {
                 }
             };
         }
+
         if result == Err(NoFactor::Singular) && !factor.is_sparse() {
             // Conductances of contacts lie many decades apart: a small pivot may be all there is.
             factor.load(&self.matrix, slots);
@@ -290,6 +292,7 @@ impl LinearBlock {
                 &mut factor.pivots,
             );
         }
+
         result.map_err(|why| fault(self.block, why))?;
         for (x, &slot) in factor.x.iter_mut().zip(&self.right) {
             *x = slots[slot as usize];
@@ -415,11 +418,13 @@ impl NewtonBlock {
                 result = self.follow(memory, Modes::Frozen);
             }
         }
+
         // Where the law has no value at the last solution, nothing leads on from there.
         let is_lost = matches!(result, Err(Fault::BlockNotFinite(_)));
         if result.is_ok() || !(memory.factors[block].may_jump || is_lost) {
             return result;
         }
+
         let modes: Vec<f64> = self.mode_slots().map(|m| memory.slots[m]).collect();
         let attempts: &[Modes] = if self.loose.is_empty() || !memory.factors[block].may_jump {
             &[Modes::Frozen]
@@ -476,10 +481,12 @@ impl NewtonBlock {
         if largest == 0.0 {
             return Ok(Vec::new());
         }
+
         // What is zero has no size of its own.
         let size = |k: usize| if z[k] == 0.0 { largest } else { z[k].abs() };
         self.factor(memory)?;
         let mut is_open = vec![false; n];
+
         // Nearly every right side has a part along a direction that is open, which the solution magnifies.
         for row in (0..n).step_by(n.div_ceil(MOST_PROBED)) {
             let factor = &mut memory.factors[block];
@@ -501,6 +508,7 @@ impl NewtonBlock {
                 }
             }
         }
+
         for (&slot, &z) in self.unknowns.iter().zip(&z) {
             memory.slots[slot as usize] = z;
         }
@@ -559,6 +567,7 @@ impl NewtonBlock {
         if begin.iter().any(|r| !r.is_finite()) {
             return Err(Fault::BlockNotFinite(self.block));
         }
+
         let mut z: Vec<f64> = self
             .unknowns
             .iter()
@@ -592,6 +601,7 @@ impl NewtonBlock {
                 }
             }
         }
+
         memory.factors[block].shift.fill(0.0);
         result
     }
@@ -624,12 +634,14 @@ impl NewtonBlock {
         for k in 0..self.unknowns.len() {
             memory.factors[block].z[k] = memory.slots[self.unknowns[k] as usize];
         }
+
         self.evaluate(memory, modes)?;
         self.factor(memory)?;
         let mut size = self.correct(memory);
         if !size.is_finite() {
             return Err(Fault::BlockNotFinite(self.block));
         }
+
         let mut damping = 1.0;
         for _ in 0..MAX_ITERATIONS {
             if size <= DONE {
@@ -689,7 +701,7 @@ impl NewtonBlock {
         let mut all = corrections.zip(&self.nominals);
         all.all(|(((step, next), largest), nominal)| {
             let allowed = ROUNDING * largest.max(*nominal);
-            // NaN is no rounding.
+            // NaN is not a rounding.
             step.abs() <= allowed && next.abs() <= allowed
         })
     }

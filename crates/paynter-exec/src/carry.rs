@@ -51,6 +51,7 @@ impl Machine {
                 self.memory.slots[slot as usize] = value;
             }
         }
+
         self.carry_switch_sizes(from);
         self.clocks.clone_from(&from.clocks);
         self.conditions.fill(false);
@@ -69,6 +70,7 @@ impl Machine {
         for factor in &mut self.memory.factors {
             factor.expect_jump();
         }
+
         self.follow_values((t, y), held).map_err(fatal)?;
         self.refresh_unknowns(t, y).map_err(fatal)?;
         self.start = y.to_vec();
@@ -133,7 +135,7 @@ impl Machine {
         }
     }
 
-    /// Tells whether a `when` that reads this mode moves a state: what it does is no rate that could be averaged.
+    /// Tells whether a `when` that reads this mode moves a state: what it does is not a rate that could be averaged.
     pub fn moves_states(&self, mode: SymbolId) -> bool {
         let whens = self.image.dae.whens.iter().zip(&self.image.events.actions);
         whens.into_iter().any(|(when, actions)| {
@@ -155,9 +157,7 @@ impl Machine {
         (weights, h): (&[f64], f64),
     ) -> bool {
         let image = self.image.clone();
-        let Some(mode) = image.events.modes.iter().rev().find(
-            |mode| matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= guard),
-        ) else {
+        let Some(mode) = image.mode_at_guard(guard) else {
             return false;
         };
         let Decider::State { output, .. } = mode.decider else {
@@ -170,6 +170,7 @@ impl Machine {
             SwitchKind::Sign => Some(-held),
             SwitchKind::Floor => None,
         };
+
         let held = self.memory.slots[mode.slot as usize];
         let Some(other) = other(held).filter(|_| !image.dae.whens.iter().any(acts)) else {
             return false;
@@ -187,17 +188,20 @@ impl Machine {
             }
             values[k] = self.room.switches[output].abs();
         }
+
         let effect = rates[0]
             .iter()
             .zip(&rates[1])
             .zip(weights)
             .map(|((a, b), weight)| (a - b).abs() * h / weight)
             .fold(0.0, f64::max);
+
         // The effect grows with the value, at least in proportion to it.
         let reach = LARGEST_EFFECT / effect.max(f64::MIN_POSITIVE);
         if reach < 2.0 {
             return false;
         }
+
         let value = values[0].max(values[1]);
         let noise = 1e-14 * self.room.switch_sizes[output];
         self.room.mute[output] = value.max(noise) * reach.min(MOST_REACH);

@@ -103,16 +103,18 @@ impl SparseCholesky {
             }
             self.values[target as usize] += value;
         }
+
         for (w, &start) in self.work.iter_mut().zip(&self.starts) {
             *w = self.values[start as usize].abs();
         }
+
         // Roundings of the eliminations before may leave a faded pivot this much below zero.
         let noise = FADED.max(smallest_pivot(n));
         let mut updates = self.updates.as_slice();
         for k in 0..n {
             let (first, last) = (self.starts[k] as usize, self.starts[k + 1] as usize);
             let pivot = self.values[first];
-            // A pivot that is not a number is no pivot. An empty row holds nothing at all.
+            // A pivot that is not a number is not a pivot. An empty row holds nothing at all.
             let floor = -noise * self.work[k];
             let is_number = !pivot.is_nan() && !floor.is_nan();
             if !is_number || pivot < floor || self.work[k] == 0.0 {
@@ -137,6 +139,7 @@ impl SparseCholesky {
             }
             column.iter_mut().for_each(|x| *x *= inverse);
         }
+
         self.work.fill(0.0);
         Ok(())
     }
@@ -149,6 +152,7 @@ impl SparseCholesky {
         for (w, &row) in self.work.iter_mut().zip(&self.order) {
             *w = x[row as usize];
         }
+
         for k in 0..n {
             let (first, last) = (self.starts[k] as usize, self.starts[k + 1] as usize);
             let y = self.work[k];
@@ -160,6 +164,7 @@ impl SparseCholesky {
                 self.work[self.rows[at] as usize] -= self.values[at] * y;
             }
         }
+
         for k in (0..n).rev() {
             let (first, last) = (self.starts[k] as usize, self.starts[k + 1] as usize);
             // Zero for a row that was passed over.
@@ -169,6 +174,7 @@ impl SparseCholesky {
             }
             self.work[k] = sum;
         }
+
         for (&w, &row) in self.work.iter().zip(&self.order) {
             x[row as usize] = w;
         }

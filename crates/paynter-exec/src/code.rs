@@ -203,7 +203,7 @@ pub(crate) fn run(steps: &[Step], memory: &mut Memory) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Runs steps in order, also past a block without a solution: what it would give is no number, and neither is anything
+/// Runs steps in order, also past a block without a solution: what it would give is not a number, and neither is anything
 /// that depends on it.
 pub(crate) fn run_past_faults(steps: &[Step], memory: &mut Memory) {
     for step in steps {

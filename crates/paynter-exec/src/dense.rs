@@ -72,12 +72,14 @@ pub(crate) fn factor_lu(
                 matrix.swap(k * n + column, best * n + column);
             }
         }
-        for row in k + 1..n {
-            let factor = matrix[row * n + k] / pivot;
-            matrix[row * n + k] = factor;
+        let (above, below) = matrix.split_at_mut((k + 1) * n);
+        let own = &above[k * n + k + 1..];
+        for row in below.chunks_exact_mut(n) {
+            let factor = row[k] / pivot;
+            row[k] = factor;
             if factor != 0.0 {
-                for column in k + 1..n {
-                    matrix[row * n + column] -= factor * matrix[k * n + column];
+                for (x, &y) in row[k + 1..].iter_mut().zip(own) {
+                    *x -= factor * y;
                 }
             }
         }
@@ -195,7 +197,7 @@ pub(crate) struct PivotedQr {
     entries: Vec<f64>,
     /// Leading entries of the reflections.
     heads: Vec<f64>,
-    /// Which column of A stands at each place.
+    /// Which column of A is at each place.
     pub order: Vec<usize>,
     /// Pivots above noise.
     pub rank: usize,
@@ -208,19 +210,15 @@ pub(crate) fn pivoted_qr(matrix: &[f64], n_rows: usize, n_columns: usize, noise:
     let mut order: Vec<usize> = (0..n_columns).collect();
     let n_steps = n_rows.min(n_columns);
     let mut heads = vec![0.0; n_steps];
+    let mut work = vec![0.0; n_columns];
     let mut rank = n_steps;
     let mut first_pivot = 0.0;
     for k in 0..n_steps {
-        let norm_of = |a: &[f64], column: usize| {
-            (k..n_rows)
-                .map(|row| a[row * n_columns + column].powi(2))
-                .sum::<f64>()
-                .sqrt()
-        };
+        lengths(&a, k, n_columns, &mut work);
         let mut best = k;
-        let mut largest = norm_of(&a, k);
+        let mut largest = work[k];
         for column in k + 1..n_columns {
-            let norm = norm_of(&a, column);
+            let norm = work[column];
             // The first of equal columns stays: results do not depend on rounding of ties.
             if norm > largest * (1.0 + 1e-12) {
                 (best, largest) = (column, norm);
@@ -239,8 +237,9 @@ pub(crate) fn pivoted_qr(matrix: &[f64], n_rows: usize, n_columns: usize, noise:
                 a.swap(row * n_columns + k, row * n_columns + best);
             }
         }
-        reflect(&mut a, &mut heads, k, n_rows, n_columns, largest);
+        reflect(&mut a, &mut heads, k, n_columns, largest, &mut work);
     }
+
     PivotedQr {
         n_rows,
         n_columns,
@@ -251,24 +250,57 @@ pub(crate) fn pivoted_qr(matrix: &[f64], n_rows: usize, n_columns: usize, noise:
     }
 }
 
-/// Makes the part of column k below the diagonal zero and applies the reflection to the rest.
-fn reflect(a: &mut [f64], heads: &mut [f64], k: usize, n_rows: usize, n_columns: usize, norm: f64) {
+/// Makes the part of column k below the diagonal zero and applies the reflection to the rest: all columns at once, row
+/// by row as they lie in memory.
+fn reflect(
+    a: &mut [f64],
+    heads: &mut [f64],
+    k: usize,
+    n_columns: usize,
+    norm: f64,
+    work: &mut [f64],
+) {
     let diagonal = a[k * n_columns + k];
     let target = if diagonal > 0.0 { -norm } else { norm };
-    heads[k] = diagonal - target;
-    let scale = target * heads[k];
-    for column in k + 1..n_columns {
-        let mut dot = heads[k] * a[k * n_columns + column];
-        for row in k + 1..n_rows {
-            dot += a[row * n_columns + k] * a[row * n_columns + column];
-        }
-        let factor = dot / scale;
-        a[k * n_columns + column] += factor * heads[k];
-        for row in k + 1..n_rows {
-            a[row * n_columns + column] += factor * a[row * n_columns + k];
+    let head = diagonal - target;
+    heads[k] = head;
+    let scale = target * head;
+    let (above, below) = a.split_at_mut((k + 1) * n_columns);
+    let own = &mut above[k * n_columns + k..];
+    let factors = &mut work[k + 1..n_columns];
+
+    for (factor, &x) in factors.iter_mut().zip(&own[1..]) {
+        *factor = head * x;
+    }
+    for row in below.chunks_exact(n_columns) {
+        let share = row[k];
+        for (factor, &x) in factors.iter_mut().zip(&row[k + 1..]) {
+            *factor += share * x;
         }
     }
-    a[k * n_columns + k] = target;
+    factors.iter_mut().for_each(|factor| *factor /= scale);
+    for (x, &factor) in own[1..].iter_mut().zip(&*factors) {
+        *x += factor * head;
+    }
+    for row in below.chunks_exact_mut(n_columns) {
+        let share = row[k];
+        for (x, &factor) in row[k + 1..].iter_mut().zip(&*factors) {
+            *x += factor * share;
+        }
+    }
+    own[0] = target;
+}
+
+/// Writes the length of each column from `k` on, in the rows from `k` on.
+fn lengths(a: &[f64], k: usize, n_columns: usize, norms: &mut [f64]) {
+    let norms = &mut norms[k..n_columns];
+    norms.fill(0.0);
+    for row in a[k * n_columns..].chunks_exact(n_columns) {
+        for (norm, &x) in norms.iter_mut().zip(&row[k..]) {
+            *norm += x * x;
+        }
+    }
+    norms.iter_mut().for_each(|norm| *norm = norm.sqrt());
 }
 
 impl PivotedQr {
@@ -322,14 +354,17 @@ impl PivotedQr {
                 transpose[column * r + row] = self.entries[row * n + column];
             }
         }
+
         let mut heads = vec![0.0; r];
+        let mut work = vec![0.0; r];
         for k in 0..r {
             let norm = (k..n)
                 .map(|row| transpose[row * r + k].powi(2))
                 .sum::<f64>()
                 .sqrt();
-            reflect(&mut transpose, &mut heads, k, n, r, norm);
+            reflect(&mut transpose, &mut heads, k, r, norm, &mut work);
         }
+
         // Sᵀ w = y with S the upper triangle, then z = Q [w; 0].
         let mut z = vec![0.0; n];
         for row in 0..r {
@@ -339,6 +374,7 @@ impl PivotedQr {
             }
             z[row] = sum / transpose[row * r + row];
         }
+
         for k in (0..r).rev() {
             let mut dot = heads[k] * z[k];
             for row in k + 1..n {

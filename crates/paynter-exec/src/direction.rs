@@ -2,7 +2,7 @@
 //!
 //! In:  a state.
 //! Out: locks whose position has no slope there: a distance that is held at zero, an angle between axes that is held where
-//!      they are in line. Such a lock is no smooth surface, and what moves on it turns round within a rounding of lengths.
+//!      they are in line. Such a lock is not a smooth surface, and what moves on it turns round within a rounding of lengths.
 //!
 //! **Invariant:** nothing here changes the equations.
 
@@ -51,6 +51,7 @@ impl Machine {
             self.residuals(t, &shifted, map)?;
             self.entries(map)
         };
+
         let sides = [slopes_at(1.0)?, slopes_at(-1.0)?];
         let [one, other] = sides
             .each_ref()

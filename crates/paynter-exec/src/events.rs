@@ -19,16 +19,16 @@ use crate::image::{Decider, ModeInfo, SwitchKind};
 use crate::machine::Machine;
 use crate::time_line::TimeLine;
 
-/// Switches that need more rounds than this to settle drive each other in a circle
+/// Switches that need more rounds than this to settle drive each other in a cycle
 /// (ENGINE §9); real cascades are as long as the longest chain of switches.
 pub(crate) const MAX_ROUNDS: usize = 20;
 
 /// So many rounds all switches that are wrong change together; after that only the first of them does. In a network of
 /// passive laws and diodes that comes to an end whatever the order (Murty 1974: least-index pivoting of P-matrices;
-/// the two phases: Júdice & Pires 1994), while changing all at once may go in a circle.
+/// the two phases: Júdice & Pires 1994), while changing all at once may go round in a cycle.
 pub(crate) const ROUNDS_TOGETHER: usize = 8;
 
-/// Rounds that switches may need one by one: a few for each; what needs more is taken for a circle.
+/// Rounds that switches may need one by one: a few for each; what needs more is taken for a cycle.
 pub(crate) fn rounds_allowed(n_modes: usize) -> usize {
     MAX_ROUNDS + (8 * n_modes).min(2000)
 }
@@ -43,6 +43,15 @@ const FLOOR_BAND: f64 = 1e-12;
 
 /// A switch value this small against what it was during the run is zero but for rounding.
 pub(crate) const SWITCH_NOISE: f64 = 1e-10;
+
+/// What is stored at the left of an event.
+struct EnergiesBefore {
+    total: f64,
+    of_storages: Vec<f64>,
+    storage_jumps: Vec<f64>,
+    /// Sum of the jumps that actions have booked so far.
+    booked: f64,
+}
 
 impl Machine {
     /// Computes the guards at the point in memory.
@@ -142,6 +151,7 @@ impl Machine {
                 along[k] = rate;
             },
         );
+
         for mode in &image.events.modes {
             let Decider::State {
                 output,
@@ -169,6 +179,7 @@ impl Machine {
                 }
             };
         }
+
         self.room.switch_rates = along;
         outcome
     }
@@ -181,6 +192,7 @@ impl Machine {
         {
             return next.is_finite().then_some(next);
         }
+
         self.time_known_until = f64::INFINITY;
         let mut next = f64::INFINITY;
         for ticks in &self.clocks {
@@ -190,10 +202,12 @@ impl Machine {
             }
             next = next.min(ticks.next_time());
         }
+
         // A fault shows again, and is reported, when the right-hand side is evaluated.
         if self.prepare().is_err() || self.run_timing(t).is_err() {
             return next.is_finite().then_some(next);
         }
+
         let image = &self.image;
         let slots = &self.memory.slots;
         let output = |k: usize| slots[image.events.timing.outputs[k] as usize];
@@ -204,6 +218,7 @@ impl Machine {
                 next = change.map_or(next, |change| next.min(change));
             }
         }
+
         for corners in &image.events.corners {
             let (slope, offset) = (output(corners.output), output(corners.output + 1));
             if slope == 0.0 {
@@ -216,12 +231,14 @@ impl Machine {
                 }
             }
         }
+
         let span = (t, self.horizon(t));
         for (clockwork, watched) in self.clockworks.iter_mut().zip(&image.events.watched) {
             let (change, known) = clockwork.next_change(watched, slots, span);
             next = change.map_or(next, |change| next.min(change));
             self.time_known_until = self.time_known_until.min(known);
         }
+
         self.next_time = Some(next);
         next.is_finite().then_some(next)
     }
@@ -333,15 +350,11 @@ impl Machine {
         self.load(t, y)?;
         self.run_switches()?;
         self.keep_left_limits()?;
-        let booked = self.jumps.iter().sum::<f64>();
-        let energy_before = match self.image.events.has_impulses {
-            true => self.energy()?,
-            false => 0.0,
+        let energies_before = match self.image.events.has_impulses {
+            true => Some(self.energies_at_event()?),
+            false => None,
         };
-        let (energies_before, jumps_before) = match self.image.events.has_impulses {
-            true => (self.room.energies.clone(), self.storage_jumps.clone()),
-            false => Default::default(),
-        };
+
         // Two switches of one function, as those of ⌊|sin t|⌋, change together, though each was searched by itself.
         let changes = self.clockworks.iter().filter_map(|c| c.change_near(t));
         self.room.seen_from = (t, changes.fold(t, f64::max));
@@ -360,6 +373,37 @@ impl Machine {
         for factor in &mut self.memory.factors {
             factor.expect_jump();
         }
+        let (has_acted, stop) = self.react_in_rounds(t, y, reinit_is_ready)?;
+        has_changed |= has_acted;
+
+        self.refresh_unknowns(t, y)?;
+        if let Some(before) = energies_before {
+            self.load(t, y)?;
+            self.book_impulses(before)?;
+        }
+        let modes_before = self.room.modes_before.iter().copied();
+        has_changed |= !self.mode_values().eq(modes_before);
+        self.room.has_only_ticked = has_ticked && !has_changed;
+        has_changed |= has_ticked;
+        if let Some(stop) = stop {
+            return Ok(EventOutcome::Stop {
+                code: Fault::Stop(stop).code(),
+            });
+        }
+        Ok(EventOutcome::Continue {
+            changed: has_changed,
+        })
+    }
+
+    /// Lets modes settle and `when`s act, round after round, until no condition becomes true any more. Tells whether
+    /// anything changed, and which action stops the run.
+    fn react_in_rounds(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        mut reinit_is_ready: bool,
+    ) -> Result<(bool, Option<u32>), Fault> {
+        let mut has_changed = false;
         let mut stop = None;
         for round in 0.. {
             if round == MAX_ROUNDS {
@@ -378,26 +422,27 @@ impl Machine {
             has_changed |= self.act(t, y, &rising, &mut stop)?;
             self.load(t, y)?;
         }
-        self.refresh_unknowns(t, y)?;
-        if self.image.events.has_impulses {
-            self.load(t, y)?;
-            let by_reinit = self.jumps.iter().sum::<f64>() - booked;
-            self.impulses += self.energy()? - energy_before - by_reinit;
-            self.storage_jumps = jumps_before;
-            self.book_jumps_since(&energies_before);
-        }
-        let modes_before = self.room.modes_before.iter().copied();
-        has_changed |= !self.mode_values().eq(modes_before);
-        self.room.has_only_ticked = has_ticked && !has_changed;
-        has_changed |= has_ticked;
-        if let Some(stop) = stop {
-            return Ok(EventOutcome::Stop {
-                code: Fault::Stop(stop).code(),
-            });
-        }
-        Ok(EventOutcome::Continue {
-            changed: has_changed,
+        Ok((has_changed, stop))
+    }
+
+    /// The energies at the left of an event, and the jumps that are booked already.
+    fn energies_at_event(&mut self) -> Result<EnergiesBefore, Fault> {
+        let booked = self.jumps.iter().sum::<f64>();
+        Ok(EnergiesBefore {
+            total: self.energy()?,
+            of_storages: self.room.energies.clone(),
+            storage_jumps: self.storage_jumps.clone(),
+            booked,
         })
+    }
+
+    /// Books the energy that an event has added as an impulse, without what `reinit` has booked itself.
+    fn book_impulses(&mut self, before: EnergiesBefore) -> Result<(), Fault> {
+        let by_reinit = self.jumps.iter().sum::<f64>() - before.booked;
+        self.impulses += self.energy()? - before.total - by_reinit;
+        self.storage_jumps = before.storage_jumps;
+        self.book_jumps_since(&before.of_storages);
+        Ok(())
     }
 
     /// Remembers the modes as they are before an event.
@@ -484,6 +529,7 @@ impl Machine {
         if !is_due {
             return Ok(false);
         }
+
         run(&image.clocks.inputs.steps, &mut self.memory)?;
         let mut has_changed = false;
         for (number, sampled) in image.clocks.sampled.iter().enumerate() {
@@ -499,6 +545,7 @@ impl Machine {
             has_changed |= held.to_bits() != value.to_bits();
             *held = value;
         }
+
         let mut n_ticks = 0;
         for ticks in &mut self.clocks {
             while ticks.next_time() <= t {
@@ -506,6 +553,7 @@ impl Machine {
                 n_ticks += 1;
             }
         }
+
         self.count_ticks(n_ticks);
         Ok(has_changed)
     }
@@ -585,28 +633,10 @@ impl Machine {
                 if !has_moved_now && !is_told {
                     continue;
                 }
-                // A value that was found at zero stays there when other equations take over
-                // (a diode that starts to conduct): its sign is noise, its crossing is not.
-                let is_noise = value.abs() <= SWITCH_NOISE * self.room.switch_sizes[output];
-                if value.abs() <= self.room.mute[output] && value != 0.0 {
+                let Some(new) = self.mode_after_jump(mode, output, has_moved) else {
                     continue;
-                }
-                // What `reinit` put on its threshold stands there by intent: the condition is that of equality.
-                let is_put_there = has_moved && value.abs() < NO_SIZE;
-                let is_left = value != 0.0 || self.room.has_crossed[output];
-                if is_noise && is_left && !is_put_there {
-                    continue;
-                }
-                // A whole number that another switch has put there, as in ⌊⌊x⌋/2⌋, is no noise of a crossing.
-                let jump = (value - self.room.switches_before[output]).abs();
-                let has_leapt = jump > FLOOR_BAND * (1.0 + value.abs());
-                let has_crossed = self.room.has_crossed[output];
+                };
                 let held = &mut self.memory.slots[mode.slot as usize];
-                let new = mode_at(
-                    mode.kind,
-                    value,
-                    (has_crossed || !has_leapt).then_some(*held),
-                );
                 if new != *held {
                     *held = new;
                     self.room.restless.push(mode.symbol);
@@ -621,6 +651,32 @@ impl Machine {
             has_changed = true;
         }
         Err(Fault::EventLoop)
+    }
+
+    /// The mode that a value which has jumped asks for; none where the value is noise about zero. `is_put` tells that
+    /// `reinit` has just moved the state.
+    #[inline]
+    fn mode_after_jump(&self, mode: &ModeInfo, output: usize, is_put: bool) -> Option<f64> {
+        let value = self.room.switches[output];
+        if value.abs() <= self.room.mute[output] && value != 0.0 {
+            return None;
+        }
+        // A value that was found at zero stays there when other equations take over
+        // (a diode that starts to conduct): its sign is noise, its crossing is not.
+        let is_noise = value.abs() <= SWITCH_NOISE * self.room.switch_sizes[output];
+        // What `reinit` put on its threshold is there by intent: the condition is that of equality.
+        let is_put_there = is_put && value.abs() < NO_SIZE;
+        let has_crossed = self.room.has_crossed[output];
+        let is_left = value != 0.0 || has_crossed;
+        if is_noise && is_left && !is_put_there {
+            return None;
+        }
+        // A whole number that another switch has put there, as in ⌊⌊x⌋/2⌋, is not noise of a crossing.
+        let jump = (value - self.room.switches_before[output]).abs();
+        let has_leapt = jump > FLOOR_BAND * (1.0 + value.abs());
+        let held = self.memory.slots[mode.slot as usize];
+        let told = (has_crossed || !has_leapt).then_some(held);
+        Some(mode_at(mode.kind, value, told))
     }
 
     /// Sets the modes of values that another switch has put on their bound to stay there: x of `min(x, 1) > 1` goes
@@ -845,7 +901,7 @@ pub(crate) fn mode_at(kind: SwitchKind, value: f64, held: Option<f64>) -> f64 {
 }
 
 /// Tells whether a mode says that two values are equal.
-fn is_equality(kind: SwitchKind, held: f64) -> bool {
+pub(crate) fn is_equality(kind: SwitchKind, held: f64) -> bool {
     match kind {
         SwitchKind::Relation(Comparison::Equal) => held != 0.0,
         SwitchKind::Relation(Comparison::NotEqual) => held == 0.0,
@@ -853,7 +909,7 @@ fn is_equality(kind: SwitchKind, held: f64) -> bool {
     }
 }
 
-/// Tells whether a value stands exactly where its mode changes.
+/// Tells whether a value is exactly where its mode changes.
 fn is_on_bound(kind: SwitchKind, value: f64) -> bool {
     match kind {
         SwitchKind::Relation(_) | SwitchKind::Sign => value == 0.0,

@@ -97,7 +97,7 @@ pub enum Failure {
     Reinit {
         /// What should be set.
         target: SymbolId,
-        /// Where the `reinit` stands.
+        /// Where the `reinit` is.
         origin: Origin,
     },
     /// Two `when`s that act together give one quantity different values.

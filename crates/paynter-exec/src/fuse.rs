@@ -251,6 +251,7 @@ impl Fusions {
                 }
             }
         }
+
         if row_of.iter().all(Option::is_none) {
             return Some(by_slots(kernel));
         }

@@ -51,7 +51,7 @@ pub(crate) enum Decider {
     State { output: usize, first_guard: usize },
     /// Outputs `output` (slope) and `output + 1` (offset) of the timing routine.
     Time { output: usize },
-    /// A function of time that is no straight line, by its number.
+    /// A function of time that is not a straight line, by its number.
     Clock { watched: usize },
 }
 
@@ -331,6 +331,13 @@ pub(crate) fn for_each_steps(image: &mut Image, f: &mut dyn FnMut(&mut Vec<Step>
 }
 
 impl Image {
+    /// The mode that a guard belongs to.
+    pub(crate) fn mode_at_guard(&self, guard: usize) -> Option<&ModeInfo> {
+        self.events.modes.iter().rev().find(
+            |mode| matches!(mode.decider, Decider::State { first_guard, .. } if first_guard <= guard),
+        )
+    }
+
     /// The pattern of the Jacobian of the right-hand side, made when it is first asked for; none if it is nearly full.
     pub(crate) fn pattern(&self) -> Option<&Pattern> {
         // Beyond this density a sparse factorisation does more work than a dense one.
@@ -355,7 +362,7 @@ impl Image {
         self.pattern.get_or_init(make).as_ref()
     }
 
-    /// Where an entry of the Jacobian stands among its values.
+    /// Where an entry of the Jacobian is among its values.
     pub(crate) fn position(&self, row: usize, column: usize) -> usize {
         match self.pattern() {
             None => column * self.inputs.n + row,

@@ -96,6 +96,7 @@ impl LeastNorm {
             work,
             ..
         } = self;
+
         n_filled.fill(0);
         for i in 0..entries.len() {
             for &(column, value) in &entries[i] {

@@ -10,7 +10,7 @@ mod events;
 
 use std::sync::Arc;
 
-use paynter_symbolic::dae::{Action, Equation, Role, Switch};
+use paynter_symbolic::dae::{Action, Equation, Mode, Role, Switch};
 use paynter_symbolic::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, for_each_argument, symbols_of};
@@ -62,7 +62,7 @@ pub struct Lowering {
     pub form: Form,
     /// Routines with more operations than this become kernels over index tables.
     pub straight_limit: usize,
-    /// What is recorded has slopes, and every switch that is no straight line of time is a guard: for code that runs
+    /// What is recorded has slopes, and every switch that is not a straight line of time is a guard: for code that runs
     /// without this program.
     pub is_for_export: bool,
 }
@@ -82,7 +82,7 @@ impl Default for Lowering {
 ///
 /// # Errors
 ///
-/// A symbol is read that nothing defines, sampled equations go in a circle, or machine code
+/// A symbol is read that nothing defines, sampled equations go round in a cycle, or machine code
 /// was demanded and cannot be made.
 pub fn lower(reduced: &Reduced, wanted: &[ExprId], engine: Engine) -> Result<Machine, LowerError> {
     lower_with(
@@ -185,6 +185,7 @@ impl Maker {
             time: emitter.new_slot(),
             time_seed: emitter.new_slot(),
         };
+
         for (k, &symbol) in states.iter().enumerate() {
             emitter.input_slots.set(symbol.0, inputs.first + k as u32);
         }
@@ -193,6 +194,7 @@ impl Maker {
                 emitter.input_slots.set(s as u32, inputs.time);
             }
         }
+
         let state_index: FxHashMap<SymbolId, usize> =
             states.iter().enumerate().map(|(k, &s)| (s, k)).collect();
         let mut image = Image {
@@ -201,12 +203,14 @@ impl Maker {
             inputs,
             ..Image::default()
         };
+
         image.events.has_impulses = !reduced.differentiated_switches.is_empty();
         // In exported code, inputs are such states, and they change whenever somebody sets them.
         let lines = match lowering.is_for_export {
             true => Lines::default(),
             false => Lines::with_held(&reduced.states, &emitter.plan),
         };
+
         Maker {
             emitter,
             image,
@@ -226,6 +230,7 @@ impl Maker {
             .iter()
             .map(|solved| (solved.unknowns.clone(), solved.origins.clone()))
             .collect();
+
         self.image.block_shapes = self.emitter.plan.solved.iter().map(shape_of).collect();
         self.make_discrete();
         self.make_events()?;
@@ -235,6 +240,7 @@ impl Maker {
         if self.is_for_export {
             self.image.observed = Map::new(&mut self.emitter, &self.image.inputs, wanted)?;
         }
+
         self.image.observe = self.emitter.routine(wanted)?;
         self.make_starts(reduced)?;
         self.make_audit(reduced)?;
@@ -242,6 +248,7 @@ impl Maker {
         if !self.is_for_export {
             self.make_pulses(&reduced.dae.equations);
         }
+
         self.image.parameters.set_up = self.emitter.set_up()?;
         self.make_bindings()?;
         self.image.n_slots = self.emitter.n_slots as usize;
@@ -256,6 +263,7 @@ impl Maker {
                 self.image.parameters.slots.insert(symbol, slot);
             }
         }
+
         self.image.dae = self.emitter.plan.dae;
         if self.image.dae.whens.is_empty() {
             // Only conditions are looked at again during a run.
@@ -274,12 +282,14 @@ impl Maker {
             .enumerate()
             .map(|(s, symbol)| (SymbolId(s as u32), symbol.role))
             .collect();
+
         for &(symbol, role) in &symbols {
             if let Role::Discrete { start } = role {
                 let slot = self.emitter.input(symbol);
                 self.image.events.discrete.push((symbol, slot, start));
             }
         }
+
         for &(symbol, role) in &symbols {
             if let Role::Pre { of } = role
                 && matches!(self.emitter.plan.dae.symbol(of).role, Role::Discrete { .. })
@@ -288,6 +298,7 @@ impl Maker {
                 self.image.events.pre_discrete.push(pair);
             }
         }
+
         let quadratures: Vec<SymbolId> = self
             .emitter
             .plan
@@ -296,6 +307,7 @@ impl Maker {
             .iter()
             .map(|q| q.symbol)
             .collect();
+
         self.image.energy.quadrature_slots = quadratures
             .into_iter()
             .map(|symbol| self.emitter.input(symbol))
@@ -311,6 +323,7 @@ impl Maker {
             .flat_map(|(c, clock)| clock.equations.iter().map(move |&(s, e)| (c, s, e)))
             .collect();
         let order = sort_sampled(&self.emitter.plan, &equations)?;
+
         // Continuous symbols are read at their left limits, computed together beforehand.
         let mut read: Vec<SymbolId> = Vec::new();
         let mut seen = FxHashSet::default();
@@ -322,6 +335,7 @@ impl Maker {
                 }
             }
         }
+
         let wanted: Vec<ExprId> = read
             .iter()
             .map(|&s| self.emitter.plan.dae.pool.symbol(s))
@@ -332,6 +346,7 @@ impl Maker {
             .copied()
             .zip(self.image.clocks.inputs.outputs.iter().copied())
             .collect();
+
         for number in order {
             let (clock, symbol, value) = equations[number];
             let dst = self.emitter.input(symbol);
@@ -425,6 +440,7 @@ impl Maker {
         let starts = self.emitter.plan.dae.starts.clone();
         let values: Vec<ExprId> = starts.iter().map(|start| start.value).collect();
         self.image.start.values = self.emitter.routine(&values)?;
+
         // A value that depends on other states is known only with them.
         let open: Vec<usize> = (0..values.len())
             .filter(|&k| self.emitter.plan.dae.pool.as_number(values[k]).is_none())
@@ -435,6 +451,7 @@ impl Maker {
         for (&k, row) in open.iter().zip(&map.rows) {
             is_open[k] = !row.is_empty();
         }
+
         let mut demands = Vec::new();
         let mut hints = Vec::new();
         for (start, is_open) in starts.iter().zip(is_open) {
@@ -460,6 +477,7 @@ impl Maker {
                 aim,
             });
         }
+
         let rates: FxHashSet<SymbolId> = self.emitter.plan.dae.rates.iter().copied().collect();
         let is_rate = self.image.states.iter().map(|s| rates.contains(s));
         self.image.start.is_rate = is_rate.collect();
@@ -470,6 +488,7 @@ impl Maker {
         self.image.locks.closes_loops = reduced.closes_loops;
         self.image.locks.released.clone_from(&reduced.released);
         self.image.locks.map = Map::new(&mut self.emitter, &self.image.inputs, &constraints)?;
+
         for info in &mut self.image.start.aims {
             if info.is_guess
                 && let StartAim::Row(row) = &mut info.aim
@@ -477,6 +496,7 @@ impl Maker {
                 *row += demands.len() + constraints.len();
             }
         }
+
         demands.extend(constraints);
         demands.extend(hints);
         self.image.start.demands = Map::new(&mut self.emitter, &self.image.inputs, &demands)?;
@@ -534,6 +554,7 @@ impl Maker {
             let routine = self.emitter.routine(&wanted)?;
             Power::large(&self.emitter.plan.dae, &layout, routine)
         };
+
         self.image.energy.stored = self.emitter.routine(&energies)?;
         let ports = self.emitter.plan.dae.power.iter();
         let held: Vec<ExprId> = ports.filter_map(|port| port.held).collect();
@@ -543,6 +564,7 @@ impl Maker {
             let routine = self.emitter.routine(&balance_expressions(&balances))?;
             self.image.energy.balances = Balances::new(&balances, routine);
         }
+
         let anchors = self.emitter.plan.dae.anchors.clone();
         let routine = self.emitter.routine(&anchor_expressions(&anchors))?;
         let slot = |symbol| self.emitter.input(symbol);
@@ -559,6 +581,7 @@ impl Maker {
             .iter()
             .map(|(symbol, _)| SymbolId(symbol))
             .collect();
+
         let mut done: FxHashSet<SymbolId> = FxHashSet::default();
         let mut stack: Vec<(SymbolId, bool)> = used.into_iter().rev().map(|s| (s, false)).collect();
         while let Some((symbol, is_ready)) = stack.pop() {
@@ -615,6 +638,7 @@ fn sort_sampled(
             }
         }
     }
+
     // Smallest first, so that the order does not depend on anything but the equations.
     let mut ready: std::collections::BTreeSet<usize> = (0..equations.len())
         .filter(|&k| waits_for[k] == 0)
@@ -629,6 +653,7 @@ fn sort_sampled(
             }
         }
     }
+
     if order.len() < equations.len() {
         let symbols = (0..equations.len())
             .filter(|&k| waits_for[k] > 0)

@@ -150,26 +150,31 @@ pub enum SetError {
     NotFinite(SymbolId),
 }
 
-impl Machine {
-    pub(crate) fn new(image: Arc<Image>) -> Self {
-        let factors = image.block_shapes.iter().map(Factor::new).collect();
-        let mut slots = vec![0.0; image.n_slots.max(1)];
-        for &(slot, value) in &image.constants {
+/// Slots with constants, parameters and discrete values as the model has them.
+fn slots_at_first(image: &Image) -> Vec<f64> {
+    let mut slots = vec![0.0; image.n_slots.max(1)];
+    for &(slot, value) in &image.constants {
+        slots[slot as usize] = value;
+    }
+    for (&symbol, &slot) in &image.parameters.slots {
+        if let Role::Parameter { value, .. } = image.dae.symbol(symbol).role {
             slots[slot as usize] = value;
         }
-        for (&symbol, &slot) in &image.parameters.slots {
-            if let Role::Parameter { value, .. } = image.dae.symbol(symbol).role {
-                slots[slot as usize] = value;
-            }
-        }
-        for &(_, slot, start) in &image.events.discrete {
-            slots[slot as usize] = start;
-        }
+    }
+    for &(_, slot, start) in &image.events.discrete {
+        slots[slot as usize] = start;
+    }
+    slots
+}
+
+impl Machine {
+    pub(crate) fn new(image: Arc<Image>) -> Self {
         let memory = Memory {
-            slots,
-            factors,
+            slots: slots_at_first(&image),
+            factors: image.block_shapes.iter().map(Factor::new).collect(),
             ..Memory::default()
         };
+        let clock_rates = image.clocks.rates.iter();
         let n_switches = image.events.switches.outputs.len();
         let room = Room {
             switch_sizes: vec![0.0; n_switches],
@@ -182,15 +187,11 @@ impl Machine {
             mute: vec![0.0; n_switches],
             ..Room::default()
         };
+
         Machine {
             is_overridden: vec![false; image.parameters.bindings.len()],
             must_set_up: true,
-            clocks: image
-                .clocks
-                .rates
-                .iter()
-                .map(|&rate| Ticks::new(rate))
-                .collect(),
+            clocks: clock_rates.map(|&rate| Ticks::new(rate)).collect(),
             conditions: vec![false; image.events.actions.len()],
             next_time: None,
             time_known_until: f64::INFINITY,
@@ -268,7 +269,7 @@ impl Machine {
         &self.image.states
     }
 
-    /// Gives where the quadratures of a run stand.
+    /// Gives where the quadratures of a run are.
     pub fn audit_layout(&self) -> &AuditLayout {
         &self.image.energy.audit
     }
@@ -336,17 +337,15 @@ impl Machine {
 
     /// Gives the mode that a guard of [`System::guards`] belongs to.
     pub fn mode_of_guard(&self, guard: usize) -> Option<SymbolId> {
-        self.image
-            .events
-            .modes
-            .iter()
-            .rev()
-            .find_map(|mode| match mode.decider {
-                crate::image::Decider::State { first_guard, .. } if first_guard <= guard => {
-                    Some(mode.symbol)
-                }
-                _ => None,
-            })
+        self.image.mode_at_guard(guard).map(|mode| mode.symbol)
+    }
+
+    /// The switch whose value a guard watches.
+    pub(crate) fn switch_of_guard(&self, guard: usize) -> Option<usize> {
+        match self.image.mode_at_guard(guard)?.decider {
+            crate::image::Decider::State { output, .. } => Some(output),
+            _ => None,
+        }
     }
 
     /// Gives the absolute tolerance of each variable for a run from `t0` to `t1`: what is small
@@ -689,6 +688,16 @@ impl System for Machine {
         self.noise_of_rates(t, y, noise).map(|()| true)
     }
 
+    fn silence(&mut self, t: f64, y: &[f64], guard: usize) -> bool {
+        self.silence_roundings(t, y, guard)
+    }
+
+    fn hear(&mut self, guard: usize) {
+        if let Some(output) = self.switch_of_guard(guard) {
+            self.room.mute[output] = 0.0;
+        }
+    }
+
     fn step(&mut self, trial: Trial<'_>) -> bool {
         if self.must_set_up || self.partition.is_some() {
             return false;
@@ -926,11 +935,13 @@ impl System for Machine {
             });
             return settled.map_err(failed)?;
         }
+
         let n_rates = f.len();
         if self.image.energy.power.n_rhs != n_rates {
             self.rhs(t, y, f)?;
             return self.quadrature_rates(t, y, q);
         }
+
         self.counters.rhs += 1;
         if let Some(whole) = &self.image.code.whole_power
             && !self.must_set_up
@@ -938,6 +949,7 @@ impl System for Machine {
         {
             return Ok(());
         }
+
         self.quadrature_rates(t, y, q)?;
         check_pivots(&self.image.energy.power.routine, &self.memory.slots).map_err(failed)?;
         for (value, &slot) in f

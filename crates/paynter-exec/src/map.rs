@@ -106,6 +106,7 @@ pub(crate) fn components(rows: &[Columns], wanted: &[usize], n_columns: usize) -
         }
         k
     }
+
     for &row in wanted {
         for pair in rows[row].windows(2) {
             let (a, b) = (
@@ -115,6 +116,7 @@ pub(crate) fn components(rows: &[Columns], wanted: &[usize], n_columns: usize) -
             parent[a.max(b)] = a.min(b);
         }
     }
+
     let mut place: FxHashMap<usize, usize> = FxHashMap::default();
     let mut parts: Vec<Component> = Vec::new();
     for &row in wanted {
@@ -136,6 +138,7 @@ pub(crate) fn components(rows: &[Columns], wanted: &[usize], n_columns: usize) -
             .columns
             .extend(rows[row].iter().map(|&c| c as usize));
     }
+
     for part in &mut parts {
         part.columns.sort_unstable();
         part.columns.dedup();

@@ -227,6 +227,7 @@ impl Machine {
         for row in &map.rows[first_position..] {
             row.iter().for_each(|&c| is_position[c as usize] = true);
         }
+
         self.residuals(t, y, map)?;
         let entries = self.entries(map)?;
         let n_states = image.states.len();
@@ -242,6 +243,7 @@ impl Machine {
             y,
             steepest: &partition.steepest,
         };
+
         partition.stages = [
             slopes.choose((first_position..n_rows).collect(), of(true)),
             slopes.choose((0..first_position).collect(), of(false)),
@@ -250,6 +252,7 @@ impl Machine {
             stage.factor(&map.rows, &entries)?;
             stage.weakest_at_choice = stage.weakest;
         }
+
         partition.is_chosen = true;
         partition.n_choices += 1;
         Ok(())
@@ -303,10 +306,12 @@ impl Slopes<'_> {
                 own.iter_mut().for_each(|x| *x /= norm);
             }
         }
+
         let mut transposed = vec![0.0; m * n];
         for k in 0..m {
             (0..n).for_each(|c| transposed[c * m + k] = matrix[k * n + c]);
         }
+
         let by_rows = pivoted_qr(&transposed, n, m, NOISE);
         let mut kept: Vec<usize> = by_rows.order[..by_rows.rank].to_vec();
         kept.sort_unstable();
@@ -317,6 +322,7 @@ impl Slopes<'_> {
         let by_columns = pivoted_qr(&independent, kept.len(), n, 0.0);
         let mut places = by_columns.order[..kept.len()].to_vec();
         places.sort_unstable();
+
         Stage {
             rows: kept.iter().map(|&k| rows[k]).collect(),
             columns: places.iter().map(|&c| candidates[c]).collect(),

@@ -213,12 +213,14 @@ pub(crate) fn colour(rows: &[Columns], n_columns: usize) -> Vec<u32> {
     if rows.iter().any(|row| row.len() == n_columns) {
         return (0..n_columns as u32).collect();
     }
+
     let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); n_columns];
     for (row, columns) in rows.iter().enumerate() {
         for &column in columns.iter() {
             rows_of[column as usize].push(row as u32);
         }
     }
+
     const NONE: u32 = u32::MAX;
     let mut colours = vec![NONE; n_columns];
     let mut taken_by: Vec<u32> = Vec::new();

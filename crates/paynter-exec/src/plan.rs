@@ -92,6 +92,7 @@ pub(crate) fn plan(reduced: &Reduced) -> Plan {
         tearing: Vec::new(),
         rates: given.rates.clone(),
     };
+
     let sources = dae
         .symbols
         .iter()
@@ -117,6 +118,7 @@ pub(crate) fn plan(reduced: &Reduced) -> Plan {
             Known::Expression(e) => plan.sources[s] = Source::Forward(e),
         }
     }
+
     for state in &reduced.states {
         plan.sources[state.symbol.0 as usize] = Source::Input;
     }
@@ -231,9 +233,11 @@ impl Plan {
             let entry = &mut a[row as usize][column as usize];
             *entry = pool.add(*entry, value);
         }
+
         for (row, &value) in right.iter().enumerate() {
             a[row][n] = value;
         }
+
         // What an entry is small against: the largest number it was made from by subtraction.
         let mut sizes: Vec<Vec<ExprId>> = a
             .iter()
@@ -263,6 +267,7 @@ impl Plan {
                 }
             }
         }
+
         let mut z: Vec<ExprId> = vec![zero; n];
         for row in (0..n).rev() {
             let mut sum = a[row][n];
@@ -273,6 +278,7 @@ impl Plan {
             }
             z[row] = pool.div(sum, a[row][row]);
         }
+
         for (&symbol, &value) in unknowns.iter().zip(&z) {
             self.assign(symbol, value);
         }

@@ -292,7 +292,7 @@ pub struct Program {
     pub starts: Vec<(Aim, bool)>,
     /// Their values.
     pub start_values: Routine,
-    /// Rows that must vanish at the start: demands, then constraints; behind them hints.
+    /// Rows that must vanish at the start: demands, then constraints; after them hints.
     pub demands: Function,
     /// How many demands there are.
     pub n_demands: usize,
@@ -345,6 +345,7 @@ fn frame(image: &Image) -> Program {
         .iter()
         .map(|(&symbol, &slot)| (symbol, slot))
         .collect();
+
     parameters.sort_unstable();
     let bindings = image.parameters.bindings.iter();
     let shapes = image.block_shapes.iter().zip(&image.blocks);
@@ -393,6 +394,7 @@ fn add_events(program: &mut Program, image: &Image) {
             },
         })
         .collect();
+
     let corners = image.events.corners.iter();
     program.corners = corners.map(|c| (c.output, c.corners.clone())).collect();
     program.conditions = routine(&image.events.conditions);

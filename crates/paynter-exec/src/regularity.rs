@@ -52,6 +52,7 @@ impl Demands {
             let invariants = n_rates + dae.constraints.len()..map.rows.len();
             kept.map(|lock| n_rates + lock).chain(invariants).collect()
         };
+
         let reads_of = |(at, &column): (usize, &u32)| {
             let is_state = (column as usize) < n_states && is_read[column as usize];
             is_state.then_some((column, at as u32))
@@ -64,10 +65,12 @@ impl Demands {
         if places.iter().all(Vec::is_empty) {
             return None;
         }
+
         let reads: Vec<Vec<u32>> = places
             .iter()
             .map(|row| row.iter().map(|p| p.0).collect())
             .collect();
+
         Some(Demands {
             least: LeastNorm::new(reads.iter().map(Vec::as_slice), n_states),
             values: vec![0.0; places.iter().map(Vec::len).sum()],

@@ -1,7 +1,7 @@
 //! How far rates move if every operation is rounded in another way.
 //!
 //! In:  a state.
-//! Out: the noise of each rate.
+//! Out: the noise of each rate, or of a switch.
 //!
 //! The steps of the right-hand side are interpreted a few times with each result moved up or down by one unit of
 //! rounding, by chance (Vignes 1974, *permutation–perturbation*): what large terms leave of each other shows, too. Systems
@@ -10,13 +10,17 @@
 //! **Invariant:** the noise of a rate is made of units of rounding only, however wild the rate itself is.
 
 use crate::code::{Instr, Op, Step, run};
+use crate::events::is_equality;
 use crate::failure::Fault;
+use crate::image::{Decider, SwitchKind};
 use crate::machine::{Machine, failed};
 use crate::memory::Memory;
 use paynter_solve::{EvalError, System};
 
 /// Times that the rates are computed: the largest of three distances is seldom below half of the true spread.
 const N_LOOKS: u64 = 3;
+/// So many times its noise a switch must reach to be heard.
+const MUTE: f64 = 16.0;
 
 impl Machine {
     /// Writes the noise of each rate.
@@ -49,6 +53,48 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// Silences the switch of a guard if its value is a rounding of other values.
+    pub(crate) fn silence_roundings(&mut self, t: f64, y: &[f64], guard: usize) -> bool {
+        let image = self.image.clone();
+        let Some(mode) = image.mode_at_guard(guard) else {
+            return false;
+        };
+        let Decider::State { output, .. } = mode.decider else {
+            return false;
+        };
+        let held = self.memory.slots[mode.slot as usize];
+        let has_a_side = !matches!(mode.kind, SwitchKind::Floor) && !is_equality(mode.kind, held);
+        match self.noise_of_switch(t, y, output) {
+            Ok((value, noise)) if has_a_side && value.abs() <= MUTE * noise => {
+                self.room.mute[output] = MUTE * noise;
+                noise > 0.0
+            }
+            _ => false,
+        }
+    }
+
+    /// The value of a switch and its noise.
+    fn noise_of_switch(&mut self, t: f64, y: &[f64], output: usize) -> Result<(f64, f64), Fault> {
+        let image = self.image.clone();
+        let switches = &image.events.switches;
+        let slot = switches.outputs[output] as usize;
+        self.load(t, y)?;
+        run(&switches.steps, &mut self.memory)?;
+        let value = self.memory.slots[slot];
+        let mut noise = 0.0_f64;
+        let mut shaken = y.to_vec();
+        for look in 1..=N_LOOKS {
+            let mut chance = Chance(look);
+            for (shaken, y) in shaken.iter_mut().zip(y) {
+                *shaken = chance.shake(*y);
+            }
+            self.load(chance.shake(t), &shaken)?;
+            run_shaken(&switches.steps, &mut self.memory, &mut chance)?;
+            noise = noise.max((self.memory.slots[slot] - value).abs());
+        }
+        Ok((value, noise))
     }
 }
 

@@ -46,7 +46,7 @@ const UNSEEN_SIZE: f64 = 1e-8;
 /// Instants of the run at which rates are looked at, beside the start.
 const LOOKS: usize = 8;
 /// A rate is taken for no less than this part of the terms that make it up: what the errors allowed in the
-/// others leave of a balance (a preloaded spring, a linkage at its dead centre) is no sign of a size.
+/// others leave of a balance (a preloaded spring, a linkage at its dead centre) is not a sign of a size.
 const BALANCE: f64 = 1e-3;
 /// Couplings that pass on less than this tell nothing of a size.
 const WEAK: f64 = 1e-6;
@@ -73,6 +73,7 @@ impl Machine {
                 None => 1.0,
             })
             .collect();
+
         if sizes.iter().all(|&size| size > 0.0) || self.start.len() != n {
             sizes
                 .iter_mut()
@@ -80,6 +81,7 @@ impl Machine {
                 .for_each(|s| *s = DEFAULT_SIZE);
             return sizes;
         }
+
         let is_known: Vec<bool> = sizes.iter().map(|&size| size > 0.0).collect();
         let entries = self.entries_at_start(t0, n_states);
         let coupling = Coupling::new(&entries, n_states);
@@ -88,12 +90,14 @@ impl Machine {
         for &(i, j, value) in &entries {
             terms[i] += (value * self.start[j]).abs();
         }
+
         for k in 0..n_states {
             let rate = rates[k].max(BALANCE * terms[k]);
             if !is_known[k] && rate > 0.0 {
                 sizes[k] = rate * coupling.time(k).min(SHARE_OF_RUN * (t1 - t0));
             }
         }
+
         coupling.spread(&mut sizes);
         for k in 0..n_states {
             if is_known[k] {
@@ -163,6 +167,7 @@ impl Machine {
             .chain(image.events.discrete.iter().map(|d| d.1))
             .map(|slot| (slot, self.memory.slots[slot as usize]))
             .collect();
+
         for look in 0..=LOOKS + 1 {
             if look == LOOKS + 1 {
                 let zero = |d: &&(_, u32, f64)| self.memory.slots[d.1 as usize] == 0.0;
@@ -198,15 +203,18 @@ impl Machine {
                 self.memory.slots[slot as usize] = value;
             }
         }
+
         self.room.restless.clear();
         self.next_time = None;
         for factor in &mut self.memory.factors {
             factor.expect_jump();
         }
+
         // Whatever the looks have left behind is computed anew.
         if self.load(t0, &y).is_ok() {
             let _ = run(&image.events.switches.steps, &mut self.memory);
         }
+
         self.start = y;
         largest
     }

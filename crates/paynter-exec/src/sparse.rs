@@ -99,6 +99,7 @@ impl SparseLu {
             *rows[row as usize].entry(column).or_default() += value * self.scales[row as usize];
             columns[column as usize].insert(row);
         }
+
         let mut by_length: BTreeSet<(usize, u32)> = rows
             .iter()
             .enumerate()
@@ -128,6 +129,7 @@ impl SparseLu {
                 factors[target as usize].push(place as u32);
             }
         }
+
         self.keep(&order, &factors, &rows);
         Ok(())
     }
@@ -141,11 +143,13 @@ impl SparseLu {
             self.column_place[column as usize] = place as u32;
             row_place[row as usize] = place;
         }
+
         self.entries = vec![Vec::new(); n];
         for (entry, &(row, column)) in self.places.iter().enumerate() {
             let column = self.column_place[column as usize];
             self.entries[row_place[row as usize]].push((column, entry as u32));
         }
+
         self.lower = order
             .iter()
             .map(|&(row, _)| {
@@ -155,6 +159,7 @@ impl SparseLu {
                     .collect()
             })
             .collect();
+
         self.upper = order
             .iter()
             .map(|&(row, column)| {
@@ -183,6 +188,7 @@ impl SparseLu {
             work,
             ..
         } = self;
+
         for place in 0..*n {
             let scale = scales[rows[place] as usize];
             for &(column, entry) in &entries[place] {

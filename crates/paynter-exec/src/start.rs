@@ -17,6 +17,8 @@ mod search;
 
 pub use misfit::{Misfit, single_out};
 
+use std::ops::Range;
+
 use paynter_solve::Projection;
 use paynter_symbolic::SymbolId;
 
@@ -24,7 +26,7 @@ use crate::code::{run, run_past_faults};
 use crate::dense::{PivotedQr, pivoted_qr};
 use crate::events::{ROUNDS_TOGETHER, mode_at, rounds_allowed};
 use crate::failure::{Failure, Fault};
-use crate::image::{Decider, StartAim};
+use crate::image::{Decider, StartAim, StartInfo};
 use crate::least::LeastNorm;
 use crate::machine::Machine;
 use crate::map::{Component, Map, components};
@@ -106,7 +108,7 @@ const GOOD_SLIDE: f64 = 0.1;
 const MAX_SLIDES: usize = 8;
 /// How far a place without slopes is left, as a share of the sizes of the variables.
 const ASIDE: f64 = 1e-2;
-/// A direction in which demands change less than this share of the strongest is no direction.
+/// A direction in which demands change less than this share of the strongest is not a direction.
 const NOISE: f64 = 1e-10;
 
 impl Machine {
@@ -188,6 +190,7 @@ impl Machine {
             }
             outcome = self.meet_demands(t0, &mut y, &set_by, &values)?;
         }
+
         self.set_late(t0, &mut y)
             .map_err(|fault| self.fail(fault))?;
         self.first_tick(t0, &mut y)
@@ -197,6 +200,7 @@ impl Machine {
             .start_values(t0, &y)
             .and_then(|values| self.changed(t0, &y, &values))
             .map_err(|fault| self.fail(fault))?;
+
         Ok(StartReport {
             y0: y,
             defaulted,
@@ -271,6 +275,7 @@ impl Machine {
                 }
             }
         }
+
         if pairs.is_empty() {
             Ok(set_by)
         } else {
@@ -344,73 +349,91 @@ impl Machine {
     ) -> Result<Outcome, StartError> {
         let image = self.image.clone();
         let map = &image.start.demands;
-        let n_rows = map.routine.outputs.len();
         let (n_demands, n_hard) = (image.start.n_demands, image.start.n_demands + image.locks.n);
         let is_free: Vec<bool> = set_by
             .iter()
             .enumerate()
             .map(|(k, by)| by.is_none() && k < image.states.len())
             .collect();
-        // Hints choose where a search begins, and a search moves what demands and constraints read. A state that
-        // nothing searches for stays where it is: a hint is no start value.
-        let mut is_sought = vec![false; y.len()];
-        for &column in map.rows[..n_hard].iter().flat_map(|row| row.iter()) {
-            is_sought[column as usize] = is_free[column as usize];
-        }
-        let can_help = |&row: &usize| map.rows[row].iter().any(|&c| is_sought[c as usize]);
-        let hints: Vec<usize> = (n_hard..n_rows).filter(can_help).collect();
-        if !hints.is_empty() {
-            // One that cannot be followed is no error.
-            let before = y.to_vec();
-            if self.solve_rows(t, y, (map, &hints), &is_sought).is_err() {
-                y.copy_from_slice(&before);
-            }
-        }
+        self.follow_hints(t, y, (map, n_hard), &is_free);
         let rows: Vec<usize> = (0..n_hard).collect();
         if rows.is_empty() {
             return Ok(Outcome::default());
         }
+
         let begin = y.to_vec();
         let solved = self.solve_demands(t, y, (map, &rows), &is_free);
         let mut outcome = solved.map_err(|fault| self.fail(fault))?;
         if outcome.unmet.is_empty() {
             self.find_rates_again(t, (&begin, y), &is_free, &mut outcome);
         }
+
         // What a demand is made of may be constants only, of which the search sees nothing.
-        let mut asked = vec![0.0; n_hard];
-        for (start, &value) in image.start.aims.iter().zip(values) {
-            if let StartAim::Row(row) = start.aim
-                && !start.is_guess
-            {
-                asked[row] = value;
-            }
-        }
+        let asked = asked_of_rows(&image.start.aims, values, n_hard);
         outcome
             .unmet
             .retain(|&(row, missing)| missing.abs() > MET * asked[row].abs());
         if outcome.unmet.iter().any(|&(row, _)| row >= n_demands) {
-            let constraints: Vec<usize> = (n_demands..n_hard).collect();
-            let all: Vec<bool> = (0..y.len()).map(|k| k < image.states.len()).collect();
-            let solved = self.solve_rows(t, y, (map, &constraints), &all);
-            let forced = solved.map_err(|fault| self.fail(fault))?;
-            if !forced.unmet.is_empty() {
-                let rows = forced
-                    .unmet
-                    .iter()
-                    .map(|&(row, missing)| (row - n_demands, missing))
-                    .collect();
-                return Err(StartError::Constraints {
-                    rows,
-                    t,
-                    places: [begin, y.to_vec()],
-                });
-            }
+            self.force_constraints(t, y, (map, n_demands..n_hard), begin)?;
             outcome.unmet.clear();
         }
+
         if outcome.unmet.is_empty() {
             return Ok(outcome);
         }
         Err(self.blame(&outcome, map, set_by))
+    }
+
+    /// Moves what demands and constraints read towards its hints. Hints choose where a search begins: a state that nothing
+    /// searches for stays where it is, since a hint is not a start value, and one that cannot be followed is not an error.
+    fn follow_hints(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        (map, n_hard): (&Map, usize),
+        is_free: &[bool],
+    ) {
+        let mut is_sought = vec![false; y.len()];
+        for &column in map.rows[..n_hard].iter().flat_map(|row| row.iter()) {
+            is_sought[column as usize] = is_free[column as usize];
+        }
+        let can_help = |&row: &usize| map.rows[row].iter().any(|&c| is_sought[c as usize]);
+        let n_rows = map.routine.outputs.len();
+        let hints: Vec<usize> = (n_hard..n_rows).filter(can_help).collect();
+        if hints.is_empty() {
+            return;
+        }
+        let before = y.to_vec();
+        if self.solve_rows(t, y, (map, &hints), &is_sought).is_err() {
+            y.copy_from_slice(&before);
+        }
+    }
+
+    /// Meets the constraints with all states free, also those that have start values; `begin` is where the search began.
+    fn force_constraints(
+        &mut self,
+        t: f64,
+        y: &mut [f64],
+        (map, rows): (&Map, Range<usize>),
+        begin: Vec<f64>,
+    ) -> Result<(), StartError> {
+        let n_states = self.image.states.len();
+        let all: Vec<bool> = (0..y.len()).map(|k| k < n_states).collect();
+        let first = rows.start;
+        let constraints: Vec<usize> = rows.collect();
+        let solved = self.solve_rows(t, y, (map, &constraints), &all);
+        let forced = solved.map_err(|fault| self.fail(fault))?;
+        if forced.unmet.is_empty() {
+            return Ok(());
+        }
+        let unmet = forced.unmet.iter();
+        Err(StartError::Constraints {
+            rows: unmet
+                .map(|&(row, missing)| (row - first, missing))
+                .collect(),
+            t,
+            places: [begin, y.to_vec()],
+        })
     }
 
     /// Solves demands and constraints for the free states. Places that only modulate stay where they are, unless that
@@ -450,6 +473,7 @@ impl Machine {
         if !rows.iter().any(|&row| map.rows[row].iter().any(is_place)) {
             return is_free.to_vec();
         }
+
         let mut rest = y.to_vec();
         let sizes = self.sizes(y);
         for (k, &is_rate) in is_rate.iter().enumerate() {
@@ -459,6 +483,7 @@ impl Machine {
                 false => y[k] + search::aside(k) * sizes[k],
             };
         }
+
         // Equations with several solutions go on from where they are now.
         let memory = self.memory.clone();
         let slopes = self.residuals(t, &rest, map);
@@ -478,6 +503,7 @@ impl Machine {
                 is_seen[column] |= !is_small;
             }
         }
+
         let states = is_free.iter().zip(&is_seen).enumerate();
         let is_moved = |(k, (&is_free, &is_seen)): (usize, (&bool, &bool))| {
             is_free && (is_seen || is_rate.get(k) == Some(&true))
@@ -542,6 +568,7 @@ impl Machine {
                 .iter()
                 .position(|s| !s.is_guess && s.aim == StartAim::Row(row))
         };
+
         let mut pairs: Vec<(usize, usize)> = Vec::new();
         let mut lonely = Vec::new();
         // So many are enough to see what is wrong.
@@ -565,6 +592,7 @@ impl Machine {
                 None => lonely.push(start),
             }
         }
+
         pairs.sort_unstable();
         pairs.dedup();
         if pairs.is_empty() {
@@ -610,6 +638,7 @@ impl Machine {
         if image.locks.n == 0 {
             return Ok(changed);
         }
+
         self.load(t, y)?;
         image.start.demands.evaluate(&mut self.memory)?;
         // What the constraints leave of a zero is a rounding of the other variables.
@@ -696,6 +725,7 @@ impl Machine {
         for search in &mut *searches {
             search.is_done |= search.is_lost(&jacobian) && search.stays(&residuals);
         }
+
         if searches.iter().any(|search| search.must_leave(&jacobian)) {
             for search in searches.iter().filter(|s| s.must_leave(&jacobian)) {
                 search.step_aside(&sizes, y);
@@ -703,6 +733,7 @@ impl Machine {
             residuals = self.residuals(t, y, map)?;
             jacobian = self.entries(map)?;
         }
+
         for search in searches.iter_mut().filter(|search| !search.is_done) {
             search.aim(map, (&jacobian, &residuals), &sizes, y);
         }
@@ -717,16 +748,8 @@ impl Machine {
             let moved = self.residuals(t, &trial, map);
             let mut has_moved = false;
             for search in searches.iter_mut().filter(|search| !search.is_done) {
-                let better = moved.as_ref().is_ok_and(|moved| search.is_better(moved));
-                if better {
-                    search.columns.iter().for_each(|&c| y[c] = trial[c]);
-                    has_moved = true;
-                } else {
-                    search.damping *= 0.5;
-                    // So small a step that does not help is the noise of the evaluation.
-                    search.is_done = search.damping < 1e-8 || search.length < NOISE;
-                }
-                search.was_better = better;
+                search.take(&trial, y, moved.as_deref().ok());
+                has_moved |= search.was_better;
             }
             if has_moved {
                 // Where all have moved, the trial is the new place.
@@ -741,11 +764,13 @@ impl Machine {
                 }
             }
         }
+
         self.load(t, y)?;
         let mut outcome = Outcome::default();
         for search in &*searches {
             search.judge(map, (&jacobian, &residuals), (y, &sizes), &mut outcome);
         }
+
         outcome.unmet.sort_by_key(|unmet| unmet.0);
         Ok(outcome)
     }
@@ -769,7 +794,7 @@ impl Machine {
         Ok(entries)
     }
 
-    /// Moves y onto the constraints with the slopes where it stands: a step of the solver leaves the constraints by so
+    /// Moves y onto the constraints with the slopes where it is: a step of the solver leaves the constraints by so
     /// little that these lead all the way back. Slopes of an earlier step would do so, too, but along the constraints as
     /// well, which costs a digit. False if the way is longer than that; y may have moved then.
     fn slide(
@@ -832,6 +857,7 @@ impl Machine {
         if image.locks.n == 0 {
             return Ok(Projection::default());
         }
+
         let before = y.to_vec();
         let sizes = self.sizes(y);
         let mut searches = std::mem::take(&mut self.room.searches);
@@ -844,6 +870,7 @@ impl Machine {
                 ..Search::new(part, &all)
             }));
         }
+
         // A dense factor with exchanges finds the best compromise of rows that nearly contradict each other, again at
         // every move: small loops near a dead centre need that.
         let has_slid = match searches.iter().all(|s| s.rows.len() > DENSE_ROWS) {
@@ -854,6 +881,7 @@ impl Machine {
             y.copy_from_slice(&before);
             searches.iter_mut().for_each(Search::renew);
         }
+
         let outcome = match has_slid {
             Ok(true) => Ok(Outcome::default()),
             _ => self.search(t, y, map, &mut searches),
@@ -864,13 +892,28 @@ impl Machine {
             y.copy_from_slice(&before);
             return Err(Fault::Projection);
         }
+
         self.refresh_unknowns(t, y)?;
         let size = (0..image.states.len())
             .map(|k| (y[k] - before[k]).abs() / sizes[k])
             .fold(0.0, f64::max);
+
         Ok(Projection {
             moved: size > 0.0,
             size,
         })
     }
+}
+
+/// What the demands of a start ask their rows to be; 0 where it is only a guess.
+fn asked_of_rows(starts: &[StartInfo], values: &[f64], n_rows: usize) -> Vec<f64> {
+    let mut asked = vec![0.0; n_rows];
+    for (start, &value) in starts.iter().zip(values) {
+        if let StartAim::Row(row) = start.aim
+            && !start.is_guess
+        {
+            asked[row] = value;
+        }
+    }
+    asked
 }

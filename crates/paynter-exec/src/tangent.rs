@@ -14,7 +14,7 @@ use paynter_symbolic::expr::{Comparison, Function1, Function2};
 use paynter_symbolic::slopes::SlopesOf;
 use rustc_hash::FxHashMap;
 
-use crate::block::{LinearTangent, NewtonTangent, whole};
+use crate::block::{LinearBlock, LinearTangent, NewtonBlock, NewtonTangent, whole};
 use crate::code::{ExternalCall, Instr, Kernel, Op, Step, Straight};
 use crate::emit::{Emitter, NO_OWNER, Notes, external_call_of};
 
@@ -44,56 +44,14 @@ pub(crate) fn tangent_of(
             }
             Step::Kernel(kernel) => writer.kernel(kernel, tangents),
             Step::External(call) => writer.external(call, tangents),
-            Step::Linear(linear) => {
-                let of = |slot: u32| tangents.get(slot);
-                let matrix: Vec<_> = whole(&linear.matrix, linear.is_positive_definite)
-                    .filter_map(|(r, c, slot)| Some((r, c, of(slot)?)))
-                    .collect();
-                let right: Vec<_> = linear
-                    .right
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(r, &slot)| Some((r as u32, of(slot)?)))
-                    .collect();
-                if matrix.is_empty() && right.is_empty() {
-                    continue;
-                }
-                writer.flush();
-                let slots = writer.new_tangents(&linear.unknowns, tangents);
-                writer
-                    .steps
-                    .push(Step::LinearTangent(Arc::new(LinearTangent {
-                        block: linear.block,
-                        unknowns: linear.unknowns.clone(),
-                        tangents: slots,
-                        matrix,
-                        right,
-                    })));
-            }
-            Step::Newton(newton) => {
-                writer.flush();
-                let slots = writer.new_tangents(&newton.unknowns, tangents);
-                let body = tangent_of(writer.emitter, &newton.body, tangents);
-                let residuals: Vec<_> = newton
-                    .residuals
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(r, slot)| Some((r as u32, tangents.get(*slot)?)))
-                    .collect();
-                writer
-                    .steps
-                    .push(Step::NewtonTangent(Arc::new(NewtonTangent {
-                        newton: newton.clone(),
-                        tangents: slots,
-                        body,
-                        residuals,
-                    })));
-            }
+            Step::Linear(linear) => writer.linear(linear, tangents),
+            Step::Newton(newton) => writer.newton(newton, tangents),
             Step::LinearTangent(_) | Step::NewtonTangent(_) | Step::Fused(_) => {
                 unreachable!("tangents are made of values only, before machine code")
             }
         }
     }
+
     writer.flush();
     writer.steps
 }
@@ -160,10 +118,12 @@ impl Writer<'_> {
             .enumerate()
             .filter_map(|(k, slot)| Some((k, tangents.get(*slot)?)))
             .collect();
+
         if changing.is_empty() {
             return;
         }
         self.flush();
+
         // Slopes of slopes exist only where reduction differentiated the function already.
         let function = if call.wants_slopes {
             Arc::new(SlopesOf::new(call.function.clone()))
@@ -174,6 +134,7 @@ impl Writer<'_> {
         let slopes = external_call_of(self.emitter, function, true, &call.inputs);
         let first = slopes.first_output;
         self.steps.push(Step::External(slopes));
+
         for output in 0..call.n_outputs {
             let mut sum = None;
             for &(k, tangent) in &changing {
@@ -188,6 +149,47 @@ impl Writer<'_> {
                 tangents.set(call.first_output + output, slot);
             }
         }
+    }
+
+    /// A ẏ = ḃ − Ȧ y; nothing where neither the matrix nor the right side changes.
+    fn linear(&mut self, linear: &LinearBlock, tangents: &mut Tangents) {
+        let of = |slot: u32| tangents.get(slot);
+        let matrix: Vec<_> = whole(&linear.matrix, linear.is_positive_definite)
+            .filter_map(|(r, c, slot)| Some((r, c, of(slot)?)))
+            .collect();
+        let right = (0..).zip(&linear.right);
+        let right: Vec<_> = right
+            .filter_map(|(r, &slot)| Some((r, of(slot)?)))
+            .collect();
+        if matrix.is_empty() && right.is_empty() {
+            return;
+        }
+        self.flush();
+        let slots = self.new_tangents(&linear.unknowns, tangents);
+        let tangent = LinearTangent {
+            block: linear.block,
+            unknowns: linear.unknowns.clone(),
+            tangents: slots,
+            matrix,
+            right,
+        };
+        self.steps.push(Step::LinearTangent(Arc::new(tangent)));
+    }
+
+    /// The tangent of a block that is solved by iteration, at its solution.
+    fn newton(&mut self, newton: &Arc<NewtonBlock>, tangents: &mut Tangents) {
+        self.flush();
+        let slots = self.new_tangents(&newton.unknowns, tangents);
+        let body = tangent_of(self.emitter, &newton.body, tangents);
+        let residuals = (0..).zip(&newton.residuals);
+        let residuals = residuals.filter_map(|(r, slot)| Some((r, tangents.get(*slot)?)));
+        let tangent = NewtonTangent {
+            newton: newton.clone(),
+            tangents: slots,
+            body,
+            residuals: residuals.collect(),
+        };
+        self.steps.push(Step::NewtonTangent(Arc::new(tangent)));
     }
 
     /// Differentiates one shape once for each set of leaves that change in some rows.
@@ -239,6 +241,7 @@ impl Writer<'_> {
             let moved = instr(i.op, value, &operands[..i.op.n_operands()]);
             rates.push(differentiate(&mut local, &moved, d));
         }
+
         let result = (*rates.last()?)?;
         let n_rows = kernel.dst.len();
         let own = |leaf: usize, row: usize| kernel.leaves[leaf * n_rows + row];
@@ -246,11 +249,13 @@ impl Writer<'_> {
         for leaf in 0..kernel.n_leaves {
             leaves.extend(rows.iter().map(|&row| own(leaf, row)));
         }
+
         for leaf in (0..kernel.n_leaves).filter(|&leaf| changes[leaf]) {
             let tangent = |row: usize| tangents.get(own(leaf, row));
             let moving = rows.iter().map(|&row| tangent(row));
             leaves.extend(moving.map(|slot| slot.expect("this leaf changes in all these rows")));
         }
+
         let constants: Vec<u32> = local
             .constants
             .iter()
@@ -264,10 +269,12 @@ impl Writer<'_> {
                 slot
             })
             .collect();
+
         let (body, n_leaves) = local.finish(result);
         for &constant in &constants {
             leaves.extend(std::iter::repeat_n(constant, rows.len()));
         }
+
         let owners = vec![NO_OWNER; dst.len()];
         Some(Kernel {
             body: body.into(),
@@ -319,6 +326,7 @@ impl Local {
         if result & RESULT != 0 {
             is_needed[(result & !RESULT) as usize] = true;
         }
+
         for k in (0..self.instrs.len()).rev() {
             if is_needed[k] {
                 for operand in self.instrs[k].operands().filter(|o| o & RESULT != 0) {
@@ -326,6 +334,7 @@ impl Local {
                 }
             }
         }
+
         let mut places = vec![0; self.instrs.len()];
         let mut body: Vec<Instr> = Vec::new();
         let register = |operand: u32, places: &[u32]| {
@@ -337,6 +346,7 @@ impl Local {
                 operand
             }
         };
+
         for (k, i) in self
             .instrs
             .iter()
@@ -347,6 +357,7 @@ impl Local {
             let operands: Vec<u32> = i.operands().map(|o| register(o, &places)).collect();
             body.push(instr(i.op, places[k], &operands));
         }
+
         if result & RESULT == 0 {
             // The tangent is that of a leaf: a kernel must compute something.
             let from = register(result, &places);
@@ -399,49 +410,11 @@ fn differentiate(w: &mut dyn Target, i: &Instr, d: [Option<u32>; 3]) -> Option<u
             add(w, left, right)
         }
         Op::Div => {
-            // (a/b)' = (a' − y b') / b
-            let top = match (da, db.map(|db| w.emit(Op::Mul, &[y, db]))) {
-                (None, None) => return None,
-                (Some(da), None) => da,
-                (None, Some(part)) => w.emit(Op::Neg, &[part]),
-                (Some(da), Some(part)) => w.emit(Op::Sub, &[da, part]),
-            };
-            Some(w.emit(Op::Div, &[top, b]))
+            let part = db.map(|db| w.emit(Op::Mul, &[y, db]));
+            differentiate_quotient(w, b, (da, part))
         }
-        Op::PowerWhole(n) => {
-            let da = da?;
-            let slope = match n {
-                0 => return None,
-                1 => return Some(da),
-                2 => w.emit(Op::Add, &[a, a]),
-                _ => {
-                    let factor = w.constant(f64::from(n));
-                    // −64 is the last whole power that has one below it.
-                    let power = if n > -64 {
-                        w.emit(Op::PowerWhole(n - 1), &[a])
-                    } else {
-                        w.emit(Op::Div, &[y, a])
-                    };
-                    w.emit(Op::Mul, &[factor, power])
-                }
-            };
-            Some(w.emit(Op::Mul, &[slope, da]))
-        }
-        Op::Power => {
-            let left = da.map(|da| {
-                let one = w.constant(1.0);
-                let less = w.emit(Op::Sub, &[b, one]);
-                let power = w.emit(Op::Power, &[a, less]);
-                let slope = w.emit(Op::Mul, &[b, power]);
-                w.emit(Op::Mul, &[slope, da])
-            });
-            let right = db.map(|db| {
-                let log = w.emit(Op::Call1(Function1::Log), &[a]);
-                let slope = w.emit(Op::Mul, &[y, log]);
-                w.emit(Op::Mul, &[slope, db])
-            });
-            add(w, left, right)
-        }
+        Op::PowerWhole(n) => differentiate_whole_power(w, n, (a, y), da?),
+        Op::Power => differentiate_power(w, (a, b, y), (da, db)),
         Op::Call1(f) => {
             let da = da?;
             differentiate_function(w, f, a, y, da)
@@ -455,6 +428,67 @@ fn differentiate(w: &mut dyn Target, i: &Instr, d: [Option<u32>; 3]) -> Option<u
             Some(w.emit(Op::Select, &[a, db.unwrap_or(zero), dc.unwrap_or(zero)]))
         }
     }
+}
+
+/// (a/b)' = (a' − y b') / b, from a' and y b'.
+fn differentiate_quotient(
+    w: &mut dyn Target,
+    b: u32,
+    (da, part): (Option<u32>, Option<u32>),
+) -> Option<u32> {
+    let top = match (da, part) {
+        (None, None) => return None,
+        (Some(da), None) => da,
+        (None, Some(part)) => w.emit(Op::Neg, &[part]),
+        (Some(da), Some(part)) => w.emit(Op::Sub, &[da, part]),
+    };
+    Some(w.emit(Op::Div, &[top, b]))
+}
+
+/// (aⁿ)' = n aⁿ⁻¹ a'
+fn differentiate_whole_power(
+    w: &mut dyn Target,
+    n: i8,
+    (a, y): (u32, u32),
+    da: u32,
+) -> Option<u32> {
+    let slope = match n {
+        0 => return None,
+        1 => return Some(da),
+        2 => w.emit(Op::Add, &[a, a]),
+        _ => {
+            let factor = w.constant(f64::from(n));
+            // −64 is the last whole power that has one below it.
+            let power = if n > -64 {
+                w.emit(Op::PowerWhole(n - 1), &[a])
+            } else {
+                w.emit(Op::Div, &[y, a])
+            };
+            w.emit(Op::Mul, &[factor, power])
+        }
+    };
+    Some(w.emit(Op::Mul, &[slope, da]))
+}
+
+/// (aᵇ)' = b aᵇ⁻¹ a' + y ln a b'
+fn differentiate_power(
+    w: &mut dyn Target,
+    (a, b, y): (u32, u32, u32),
+    (da, db): (Option<u32>, Option<u32>),
+) -> Option<u32> {
+    let left = da.map(|da| {
+        let one = w.constant(1.0);
+        let less = w.emit(Op::Sub, &[b, one]);
+        let power = w.emit(Op::Power, &[a, less]);
+        let slope = w.emit(Op::Mul, &[b, power]);
+        w.emit(Op::Mul, &[slope, da])
+    });
+    let right = db.map(|db| {
+        let log = w.emit(Op::Call1(Function1::Log), &[a]);
+        let slope = w.emit(Op::Mul, &[y, log]);
+        w.emit(Op::Mul, &[slope, db])
+    });
+    add(w, left, right)
 }
 
 fn add(w: &mut dyn Target, a: Option<u32>, b: Option<u32>) -> Option<u32> {

@@ -48,6 +48,7 @@ fn with_balance(design: &Design, choice: &Choice) -> Result<Export, String> {
         }),
         ..choice.clone()
     };
+
     let first = |messages: &[Diagnostic]| {
         let first = messages.iter().find(|m| m.is_error());
         first.map_or_else(String::new, |m| m.message.clone())
@@ -66,6 +67,7 @@ fn with_balance(design: &Design, choice: &Choice) -> Result<Export, String> {
         let name = dae.names.display(port.name);
         return Err(format!("the energy in `{name}` has no formula"));
     }
+
     let balance = audited.linear.to.first().map(|q| q.column.value);
     export_with(&audited, balance).map_err(|m| match m.first() {
         // The model itself uses no such function, or its own export says so.

@@ -1,14 +1,6 @@
 //! Codes of what cannot be exported.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter::syntax::codes! {
     IDEAL_CONTACT = "E0870", "an ideal contact in a model to be exported",
         "An ideal switch or diode ties storages together while it conducts and sets them free while it blocks: the equations themselves change during a run. `paynter run` makes new equations for every combination; C code and FMUs have one set. Give the contact resistances, such as `D(Ron = 1 [mohm], Roff = 1 [Mohm])`.";
     NO_RECIPE = "E0871", "a function that cannot be exported",
@@ -20,5 +12,5 @@ codes! {
     SAMPLED_GUARD = "W0874", "a fast switch that is only sampled",
         "A condition turns with time or with an angle (`sin(100*time) > 0`). `paynter run` follows such conditions with bounds between its steps; exported code looks at a few points of each step and may miss a pair of changes between two of them. Keep the step, or the communication step, well below a period.";
     NO_AUDIT = "W0875", "an FMU without an audit of its energy",
-        "An FMU shows what its integration has lost or found of energy as the variable `system.residual`. For that the energy of every storage is computed from its law, by a formula that C can hold. Here one has none: its law could not be integrated, or only by code of Paynter itself. Everything else of the FMU is as it should be.";
+        "An FMU shows the energy that its integration has lost or gained as the variable `system.residual`. For that the energy of every storage is computed from its law, by a formula that C can hold. Here one has none: its law could not be integrated, or only by code of Paynter itself. The rest of the FMU is complete.";
 }

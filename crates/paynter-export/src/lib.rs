@@ -20,7 +20,7 @@ pub use seam::{Export, Input, Output, Parameter, State, export, wanted_expressio
 
 /// The formats: name as typed, what it is.
 pub const FORMATS: &[(&str, &str)] = &[
-    ("c", "one .c and one .h, C99 without libraries but math.h"),
+    ("c", "one .c and one .h, C99 with no library but math.h"),
     (
         "fmu",
         "a functional mock-up unit: Model Exchange and Co-Simulation",

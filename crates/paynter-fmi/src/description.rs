@@ -3,7 +3,7 @@
 //! In:  the text.
 //! Out: a [`Description`]: variables, units, interfaces and structure, the same for both versions.
 //!
-//! **Invariant:** positions point into [`Description::variables`]; states and their rates stand in the order of the
+//! **Invariant:** positions point into [`Description::variables`]; states and their rates are in the order of the
 //! functions that get and set them.
 
 use crate::Problem;
@@ -302,7 +302,7 @@ impl Reader {
                 let of = of.and_then(|d| places.find(d.1));
                 of.ok_or_else(|| {
                     let name = &variables[rate.variable].name;
-                    format!("`{name}` is listed as a derivative, and it is not said of what")
+                    format!("`{name}` is listed as a derivative without saying of what")
                 })
             })
             .collect::<Result<Vec<usize>, String>>()?;

@@ -57,7 +57,7 @@ extern "C" fn release(memory: *mut c_void) {
     unsafe { free(memory) }
 }
 
-/// The standard declares more arguments behind the format. Of these only the first is looked at, where the format is
+/// The standard declares more arguments after the format. Of these only the first is looked at, where the format is
 /// "%s" and so says that it is a text; on this platform it arrives like any sixth argument.
 extern "C" fn log(
     _: *mut c_void,

@@ -29,7 +29,7 @@ const MAX_UPDATES: usize = 1000;
 /// How far back an instance is looked for that can be brought to an epoch by going on.
 const MAX_CATCH_UP: usize = 64;
 
-/// Variables of one sort, and where their values stand in a list.
+/// Variables of one sort, and where their values are in a list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Group {
     pub sort: Option<Sort>,
@@ -260,7 +260,7 @@ impl Store {
             return Err(failure.clone());
         }
 
-        // The one that was used last is mostly the right one, and it stands last.
+        // The one that was used last is mostly the right one, and it is last.
         if let Some(at) = self.live.iter().rposition(|l| l.epoch == epoch) {
             self.live[at].used = self.clock;
             return Ok(at);
@@ -511,7 +511,7 @@ impl Live {
         self.set_all(&facts.input_groups, inputs)
     }
 
-    /// Sets variables; values in SI units stand where the groups say.
+    /// Sets variables; values in SI units are where the groups say.
     pub(crate) fn set_all(&mut self, groups: &[Group], values: &[f64]) -> Result<(), String> {
         for group in groups {
             let places = group.places.iter().zip(&group.scales);

@@ -1,14 +1,6 @@
 //! Codes of what can be wrong with files of other programs.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter_syntax::codes! {
     NOT_XML = "E0900", "a file that is not XML",
         "The file cannot be read as XML: a tag that is not closed, an attribute without quotes, a character that is not allowed there. The message points at the place where reading stopped.";
     NOT_URDF = "E0901", "a file that is not a URDF",

@@ -21,7 +21,7 @@ pub enum Rule {
 pub enum NoSteps {
     /// An output follows the rate of an input.
     Improper,
-    /// A pole stands where the rule divides by zero.
+    /// A pole is where the rule divides by zero.
     Singular,
     /// A pole at or below zero has no continuous counterpart.
     NoLogarithm,
@@ -114,6 +114,7 @@ pub fn d2c(model: &LinearModel, step: f64, rule: Rule) -> Result<LinearModel, No
         return Err(NoSteps::Step);
     }
     let n = model.a.n_rows();
+
     match rule {
         Rule::Hold => {
             let m = model.b.n_columns();

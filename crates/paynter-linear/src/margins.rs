@@ -78,7 +78,7 @@ pub fn margins(response: &Response, sweep: &Sweep) -> Margins {
         if crosses(log_gain(z0), log_gain(z1)) {
             let omega = locate((w0, w1), |w| log_gain(response.at_frequency(w)));
             let arg = response.at_frequency(omega).arg();
-            // In (−π, π]: −180° itself is no margin.
+            // In (−π, π]: −180° itself is not a margin.
             let phase_margin = if arg > 0.0 { arg - PI } else { arg + PI };
             let lag = if phase_margin < 0.0 {
                 phase_margin + TAU
@@ -96,7 +96,7 @@ pub fn margins(response: &Response, sweep: &Sweep) -> Margins {
         if is_left && crosses(z0.im, z1.im) {
             let omega = locate((w0, w1), |w| response.at_frequency(w).im);
             let value = response.at_frequency(omega);
-            // A jump through infinity at a pole on the axis is no crossing.
+            // A jump through infinity at a pole on the axis is not a crossing.
             if value.re < 0.0 && value.im.abs() <= 1e-6 * value.norm() {
                 found.phase_crossings.push(PhaseCrossing {
                     omega,

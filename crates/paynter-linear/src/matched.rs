@@ -40,7 +40,7 @@ pub fn matched(transfer: &Transfer, step: f64) -> Option<Transfer> {
     })
 }
 
-/// The gain that makes both agree at rest; where a root stands there, a little beside it on the real axis.
+/// The gain that makes both agree at rest; where a root is there, a little beside it on the real axis.
 fn gain(transfer: &Transfer, (zeros, poles): (&[Complex], &[Complex]), step: f64) -> Option<f64> {
     let fast = transfer
         .poles

@@ -70,7 +70,7 @@ impl Channel {
     ///
     /// Nothing of what is added arrives at once, or its rate does: no state-space form.
     pub fn cut(&self) -> Result<Channel, NoCut> {
-        // s = C x + D w with w added; in place of s stands v, so w = (v − C x)/D, and the return is s − w.
+        // s = C x + D w with w added; in place of s is v, so w = (v − C x)/D, and the return is s − w.
         let [d] = self.d[..] else {
             return Err(NoCut);
         };

@@ -106,10 +106,12 @@ fn for_one_input(a: &Matrix, b: &[f64], blocks: &[(f64, f64)]) -> Option<Vec<f64
     if first == 0.0 || (1..n).any(|i| h[(i, i - 1)].abs() <= smallest) {
         return None;
     }
+
     let mut row = vec![0.0; n];
     row[n - 1] = 1.0;
     let mut links = vec![first];
     links.extend((1..n).map(|i| h[(i, i - 1)]));
+
     // Each factor is divided by one link, so that no product overflows.
     let mut links = links.into_iter().rev();
     let mut shared = |row: &mut Vec<f64>| {
@@ -132,6 +134,7 @@ fn for_one_input(a: &Matrix, b: &[f64], blocks: &[(f64, f64)]) -> Option<Vec<f64
             shared(&mut row);
         }
     }
+
     // Back to the states of `a`: the turns in the other order.
     for v in turns.iter().rev() {
         reflect(&mut row, v);
@@ -176,6 +179,7 @@ fn chain_of(a: &Matrix, b: &[f64]) -> Chain {
         }
         turns.push(v);
     }
+
     Chain {
         h,
         first: b[0],

@@ -55,7 +55,7 @@ pub enum Look {
 pub struct Lifted {
     /// v(k+1) = A v(k) + B u(k), y(k) = C v(k) + D u(k), inputs held over the period, v just before its first tick.
     pub model: LinearModel,
-    /// Which entries of v are left: what the ticks overwrite unread is no state.
+    /// Which entries of v are left: what the ticks overwrite unread is not a state.
     pub kept: Vec<usize>,
 }
 

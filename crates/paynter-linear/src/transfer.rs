@@ -12,7 +12,7 @@ use crate::{Channel, Complex, Response, zeros};
 /// A transfer function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Transfer {
-    /// What stands before the products of (s − zero) and 1/(s − pole).
+    /// What is before the products of (s − zero) and 1/(s − pole).
     pub gain: f64,
     /// Zeros.
     pub zeros: Vec<Complex>,

@@ -29,9 +29,11 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
         mut c,
         ..
     } = balance_channel(&a, &b, &c);
+
     let Some(Passage { delay, gain, log }) = passage(&a, &b, &c, d) else {
         return Ok(None);
     };
+
     // The gain that is left at the end, from that of the passage: rounding in the reflections would
     // spoil it, where states of very different pace are mixed.
     let (mut log, mut sign) = (log, gain.signum());
@@ -45,6 +47,7 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
         a = a.part(&rest, &rest);
         b.truncate(n - 1);
     }
+
     let d = sign * log.exp();
     let n = b.len();
     let closed = Matrix::from_fn(n, n, |i, j| a[(i, j)] - b[i] * (c[j] / d));
@@ -53,6 +56,7 @@ pub fn zeros(channel: &Channel) -> Result<Option<Vec<Complex>>, NoEigenvalues> {
     if n == 1 {
         largest = a[(0, 0)].abs() + (b[0] * (c[0] / d)).abs();
     }
+
     found.iter_mut().for_each(|zero| settle(zero, largest));
     Ok(Some(found))
 }
@@ -155,7 +159,7 @@ fn reflect_output(a: &mut Matrix, b: &mut [f64], c: &[f64]) -> f64 {
 }
 
 /// Rates of the input are outputs of integrators that the input drives backwards: as states
-/// u, u̇, …, with the highest rate as the input. Their poles are no zeros of the channel, since the
+/// u, u̇, …, with the highest rate as the input. Their poles are not zeros of the channel, since the
 /// highest rate is nothing but sᵏ u.
 fn proper(channel: &Channel) -> (Matrix, Vec<f64>, Vec<f64>, f64) {
     let n = channel.b.len();

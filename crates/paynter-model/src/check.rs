@@ -24,7 +24,7 @@ use crate::project::{Project, Request};
 /// What was found of one item.
 #[derive(Clone, Debug, Default)]
 pub struct CheckedItem {
-    /// Messages, in which one cause may stand that another item has as well.
+    /// Messages, in which one cause may occur that another item has as well.
     pub messages: Vec<Diagnostic>,
     /// The graph of a model or experiment that elaborates alone, as [`crate::elaborate::elaborate`] gives it.
     pub graph: Option<Arc<BondGraph>>,

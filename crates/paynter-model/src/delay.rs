@@ -63,10 +63,12 @@ pub fn delay(
     if gains.dependent.is_empty() {
         return Err(NotDelayed::NothingDepends);
     }
+
     let is_dependent = |s: &&SymbolId| gains.dependent.iter().any(|d| d.state == **s);
     if let Some(&other) = states.iter().find(|s| !is_dependent(s)) {
         return Err(NotDelayed::NotDependent(other));
     }
+
     let is_meant = |s: SymbolId| states.is_empty() || states.contains(&s);
     let is_delayed: Vec<bool> = gains.dependent.iter().map(|d| is_meant(d.state)).collect();
     let rate = crate::elaborate::fraction(1.0 / step).ok_or(NotDelayed::Step)?;
@@ -74,6 +76,7 @@ pub fn delay(
     let meant: Vec<SymbolId> = meant.filter(|(_, is)| **is).map(|(d, _)| d.state).collect();
     hold_rates(dae, rate, &meant);
     let numbers = gains.numbers(&mut dae.pool);
+
     Ok(Delayed {
         gains,
         is_delayed,

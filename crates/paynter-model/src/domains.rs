@@ -259,7 +259,7 @@ impl Domains {
     /// # Errors
     ///
     /// Every rule it breaks: an unknown or missing role, a unit that cannot be read, a product
-    /// that is no power, a name that is taken.
+    /// that is not power, a name that is taken.
     pub fn define(&mut self, item: &ast::Domain) -> Result<DomainId, Vec<Diagnostic>> {
         let mut errors = Vec::new();
         if let Some(id) = self.find(&item.name.text) {

@@ -97,7 +97,7 @@ pub struct Argument<'a> {
     pub name: Option<&'a str>,
     /// Its value.
     pub value: Value,
-    /// Where it stands.
+    /// Where it is.
     pub span: Span,
 }
 
@@ -142,7 +142,7 @@ pub fn call(name: &str, arguments: &[Argument], context: &mut Context) -> Result
     })
 }
 
-/// What to write instead of a name that is no function: as other languages call it, or the nearest of these names.
+/// What to write instead of a name that is not a function: as other languages call it, or the nearest of these names.
 pub fn meant<S: AsRef<str>>(name: &str, names: impl IntoIterator<Item = S>) -> Option<String> {
     let habit = habits::instead(name).map(str::to_owned);
     habit.or_else(|| nearest(name, names).map(|near| format!("did you mean `{}`?", near.as_ref())))
@@ -258,7 +258,7 @@ impl Call<'_, '_, '_> {
         self.context.pool
     }
 
-    /// Where an argument stands; the whole call if it was left out.
+    /// Where an argument is; the whole call if it was left out.
     fn span(&self, slot: usize) -> Span {
         self.slots[slot].map_or(self.context.call, |a| a.span)
     }

@@ -116,7 +116,7 @@ pub struct Element {
     pub is_unpowered: bool,
     /// How deep in the tree of instances: 0 in the top model.
     pub depth: u32,
-    /// The part that it stands in, the root for the top model; an element without a name has one, too.
+    /// The part that it is in, the root for the top model; an element without a name has one, too.
     pub part: PathId,
     /// The vector element, matrix transformer or field this one was expanded from, and which component.
     pub part_of: Option<(GroupId, u32)>,

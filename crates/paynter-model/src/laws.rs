@@ -10,7 +10,7 @@
 //! | `bodies` | moments of inertia that no rigid body has |
 //! | `structure` | bonds between two sources, bonds to oneself, junctions with too few bonds |
 //!
-//! Conflicts of causality and algebraic loops are the work of `causality`, circles of signals
+//! Conflicts of causality and algebraic loops are the work of `causality`, cycles of signals
 //! that of `elaborate`.
 //!
 //! **Invariant:** cost is linear in the size of the graph: every expression is computed at a

@@ -1,7 +1,7 @@
 //! Finds the items that names mean, in the texts as they are written.
 //!
 //! In:  a [`Project`], a name or path, and the file that says it.
-//! Out: the item and the file it stands in; a model with those it extends.
+//! Out: the item and the file it is in; a model with those it extends.
 //!
 //! Elaboration reports what is not found; here it is none. For whoever looks at a text that may have errors.
 //!
@@ -10,7 +10,7 @@
 use crate::project::{Project, item_name};
 use paynter_syntax::ast;
 
-/// More levels of `extends` than this are a circle, which elaboration reports.
+/// More levels of `extends` than this are a cycle, which elaboration reports.
 const MAX_LEVELS: usize = 64;
 
 impl Project {

@@ -4,7 +4,7 @@
 //! Out: a [`Project`]: every file parsed once, imports resolved to files and items.
 //!
 //! **Invariant:** file 0 is the main file; an import points at a file of the same project,
-//! and files never import each other in a circle.
+//! and files never import each other in a cycle.
 
 use paynter_fmi::Problem;
 use paynter_syntax::{Diagnostic, FileId, SourceMap, Span, Tree, ast};
@@ -166,6 +166,7 @@ pub fn load(
         fmus: FxHashMap::default(),
         loader,
     };
+
     reading.add(main_name.to_owned(), main_name, main_text);
     // Files are visited depth first with an explicit stack: (file, next item).
     let mut stack = vec![(0_usize, 0_usize)];
@@ -183,7 +184,7 @@ pub fn load(
             continue;
         };
         if let Some(position) = stack.iter().position(|&(open, _)| open == found) {
-            reading.report_circle(&stack[position..], span);
+            reading.report_cycle(&stack[position..], span);
             continue;
         }
         let prefix = match &used.from {
@@ -202,6 +203,7 @@ pub fn load(
             stack.push((found, 0));
         }
     }
+
     reading.derive_lagrangians();
     reading.check_imported_names();
     (reading.project, reading.diagnostics)
@@ -367,7 +369,7 @@ impl Reading<'_> {
         }
     }
 
-    fn report_circle(&mut self, circle: &[(usize, usize)], span: Span) {
+    fn report_cycle(&mut self, cycle: &[(usize, usize)], span: Span) {
         let name = |file: usize| {
             self.project
                 .sources
@@ -375,7 +377,7 @@ impl Reading<'_> {
                 .name
                 .clone()
         };
-        let mut names: Vec<String> = circle
+        let mut names: Vec<String> = cycle
             .iter()
             .map(|&(file, _)| format!("`{}`", name(file)))
             .collect();
@@ -554,6 +556,7 @@ impl Project {
         if parsed.has_errors() {
             return Err(parsed.diagnostics);
         }
+
         let mut items = parsed.ast.items;
         let value = match (items.pop().map(|i| i.kind), items.is_empty()) {
             (Some(ast::ItemKind::Constant(define)), true) => Some(define.value),
@@ -567,6 +570,7 @@ impl Project {
         {
             return Ok(row.clone());
         }
+
         let message = format!("`{text}` is not a list of quantities");
         let span = Span::new(file, 0, shown.len());
         Err(vec![

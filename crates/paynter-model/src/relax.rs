@@ -9,13 +9,13 @@
 //! The springs start where the locks would hold: the positions and rates of all locks are zero at the start.
 //!
 //! **Invariant:** bonds, symbols and names that were there stay what they are, the effort of a lock among them: it is
-//! the reaction by another name. What is new comes behind.
+//! the reaction by another name. What is new comes after.
 
 use crate::graph::{Bond, BondGraph, BondId, Element, ElementId, ElementKind, End, Law};
 use paynter_symbolic::dae::{Origin, Role, Start, Symbol};
 use paynter_symbolic::{ExprId, Names, PathId, SymbolId};
 
-/// What stands in the place of a lock.
+/// What replaces a lock.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Spring {
     /// The name of the lock.

@@ -75,7 +75,7 @@ fn every_code_of_causality_has_a_fixture() {
                 .into_owned()
         })
         .collect();
-    for (code, title, _) in paynter_model::code::TABLE {
+    for (code, title, _) in paynter_model::code::all() {
         if code[1..].starts_with("06") {
             assert!(
                 names.iter().any(|n| n.starts_with(code)),

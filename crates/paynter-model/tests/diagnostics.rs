@@ -93,8 +93,7 @@ fn no_code_lacks_a_fixture() {
     for entry in fs::read_dir(causality).expect("the folder is there") {
         names.extend(entry.ok().and_then(|e| e.file_name().into_string().ok()));
     }
-    let missing: Vec<&str> = paynter_model::code::TABLE
-        .iter()
+    let missing: Vec<&str> = paynter_model::code::all()
         .map(|row| row.0)
         .filter(|code| !names.iter().any(|name| name.starts_with(code)))
         .collect();
@@ -103,7 +102,7 @@ fn no_code_lacks_a_fixture() {
 
 #[test]
 fn codes_are_not_used_twice() {
-    let mut codes: Vec<&str> = paynter_model::code::TABLE.iter().map(|row| row.0).collect();
+    let mut codes: Vec<&str> = paynter_model::code::all().map(|row| row.0).collect();
     codes.sort_unstable();
     let n = codes.len();
     codes.dedup();

@@ -453,7 +453,7 @@ fn a_long_line_of_extends_is_told_once() {
 
 #[test]
 fn models_of_a_file_do_not_slow_each_other_down() {
-    // Time is no fact; that it ends at once is. Each model was read anew for every other one.
+    // Time is not a fact; that it ends at once is. Each model was read anew for every other one.
     let text: String = (0..5_000)
         .map(|i| format!("model M{i} {{ Se(1) -> j: 1 -> r: R(1) }}\nfn f{i}(x) = x + {i}\n"))
         .collect();

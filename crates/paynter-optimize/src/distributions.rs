@@ -12,10 +12,12 @@ pub fn normal_quantile(p: f64) -> f64 {
             _ => f64::NAN,
         };
     }
+
     // In the upper half the complement is the exact number.
     if p > 0.5 {
         return -normal_quantile(1.0 - p);
     }
+
     const A: [f64; 6] = [
         -3.969683028665376e1,
         2.209460984245205e2,
@@ -24,6 +26,7 @@ pub fn normal_quantile(p: f64) -> f64 {
         -3.066479806614716e1,
         2.506628277459239,
     ];
+
     const B: [f64; 5] = [
         -5.447609879822406e1,
         1.615858368580409e2,
@@ -31,6 +34,7 @@ pub fn normal_quantile(p: f64) -> f64 {
         6.680131188771972e1,
         -1.328068155288572e1,
     ];
+
     const C: [f64; 6] = [
         -7.784894002430293e-3,
         -3.223964580411365e-1,
@@ -39,12 +43,14 @@ pub fn normal_quantile(p: f64) -> f64 {
         4.374664141464968,
         2.938163982698783,
     ];
+
     const D: [f64; 4] = [
         7.784695709041462e-3,
         3.224671290700398e-1,
         2.445134137142996,
         3.754408661907416,
     ];
+
     let polynomial = |c: &[f64], x: f64| c.iter().fold(0.0, |s, c| s * x + c);
     let x = if p < 0.02425 {
         let q = (-2.0 * p.ln()).sqrt();
@@ -54,6 +60,7 @@ pub fn normal_quantile(p: f64) -> f64 {
         let r = q * q;
         polynomial(&A, r) * q / (polynomial(&B, r) * r + 1.0)
     };
+
     let error = normal_below(x) - p;
     let u = error * (2.0 * std::f64::consts::PI).sqrt() * (0.5 * x * x).exp();
     x - u / (1.0 + 0.5 * x * u)

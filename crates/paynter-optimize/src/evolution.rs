@@ -61,12 +61,14 @@ pub fn evolve(
             crossing: 0.9,
         })
         .collect();
+
     let mut result = Evolution {
         best: None,
         tried: Vec::new(),
         is_settled: false,
         is_ended: false,
     };
+
     if members.len() < 5 {
         return result;
     }
@@ -97,6 +99,7 @@ pub fn evolve(
             break;
         }
     }
+
     for member in &members {
         let best = result.best.as_ref().map(|b| &b.1);
         if is_better(member.value.as_ref(), best, scales) {
@@ -130,6 +133,7 @@ fn offspring(members: &[Member], k: usize, random: &mut Random) -> Member {
             }
         }
     }
+
     let [a, b, c] = others.map(|o| &members[o].x);
     let certain = random.below(n);
     let x = (0..n)
@@ -148,6 +152,7 @@ fn offspring(members: &[Member], k: usize, random: &mut Random) -> Member {
             }
         })
         .collect();
+
     Member {
         x,
         value: None,

@@ -114,7 +114,7 @@ pub fn fit(fitting: Fitting<'_>, start: &[f64]) -> Fit {
     }
 }
 
-/// Where the search stands: parameters, residuals and their slopes.
+/// Where the search is: parameters, residuals and their slopes.
 struct Iterate {
     x: Vec<f64>,
     r: Vec<f64>,
@@ -194,12 +194,14 @@ fn jacobian(fitting: Fitting<'_>, x: &[f64], here: &[f64]) -> Option<Dense> {
     if let Some(exact) = exact.filter(|j| j.n_rows == here.len()) {
         return Some(exact);
     }
+
     let Fitting {
         residuals,
         step,
         jobs,
         ..
     } = fitting;
+
     let sides: Vec<(usize, f64)> = (0..x.len()).flat_map(|k| [(k, -step), (k, step)]).collect();
     let values = crate::threads::map(jobs, &sides, |_, &(k, h)| {
         let mut at = x.to_vec();
@@ -212,6 +214,7 @@ fn jacobian(fitting: Fitting<'_>, x: &[f64], here: &[f64]) -> Option<Dense> {
             .filter(|r| r.len() == here.len())
             .map(|r| (moved, r))
     });
+
     let mut j = Dense::zeros(here.len(), x.len());
     for k in 0..x.len() {
         let (left, right) = (&values[2 * k], &values[2 * k + 1]);
@@ -252,12 +255,14 @@ pub fn information(jacobian: &Dense) -> Information {
                 .sqrt()
         })
         .collect();
+
     let mut scaled = jacobian.clone();
     for k in 0..n {
         for i in 0..jacobian.n_rows {
             scaled[(i, k)] /= if lengths[k] > 0.0 { lengths[k] } else { 1.0 };
         }
     }
+
     let (singular_values, directions) = right_singular(&scaled);
     // Directions that the data do not see have no covariance.
     let is_seen =
@@ -273,6 +278,7 @@ pub fn information(jacobian: &Dense) -> Information {
         }
         c
     });
+
     Information {
         covariance,
         singular_values,
@@ -317,9 +323,11 @@ fn right_singular(m: &Dense) -> (Vec<f64>, Vec<Vec<f64>>) {
             break;
         }
     }
+
     let mut order: Vec<usize> = (0..n).collect();
     let size: Vec<f64> = u.iter().map(|c| dot(c, c).sqrt()).collect();
     order.sort_by(|&a, &b| size[b].total_cmp(&size[a]));
+
     // v holds, by columns of the rotated basis, the parameters' shares.
     let directions = order.iter().map(|&k| v[k].clone()).collect();
     (order.iter().map(|&k| size[k]).collect(), directions)

@@ -40,6 +40,11 @@ pub trait Problem: Sync {
     fn constraint_sizes(&self) -> Vec<Option<f64>> {
         vec![None; self.n_constraints()]
     }
+    /// How far a constraint can be from its limit at all: an equality is two constraints with a little room between
+    /// them.
+    fn room(&self, _constraint: usize) -> f64 {
+        f64::INFINITY
+    }
 }
 
 /// What trying a point gave.

@@ -148,6 +148,7 @@ fn directions(
     if active.is_empty() {
         return (by_factor, Vec::new());
     }
+
     let columns: Vec<Vec<f64>> = active
         .iter()
         .map(|&k| factor.solve(&program.rows[k].0))
@@ -159,6 +160,7 @@ fn directions(
             gram[(i, j)] = dot(&program.rows[active[i]].0, &columns[j]);
         }
     }
+
     let right: Vec<f64> = active
         .iter()
         .map(|&k| dot(&program.rows[k].0, &by_factor))

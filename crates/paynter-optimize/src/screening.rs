@@ -133,6 +133,7 @@ pub fn sobol_shares(n: usize, values: &[f64], seed: u64) -> Option<Vec<Share>> {
     if rows.len() < 2 {
         return None;
     }
+
     let own: Vec<usize> = (0..rows.len()).collect();
     let found = shares_of(&rows, &own, n)?;
     let mut random = Random::new(seed, 2);
@@ -146,6 +147,7 @@ pub fn sobol_shares(n: usize, values: &[f64], seed: u64) -> Option<Vec<Share>> {
                 .for_each(|(all, s)| all.push(s));
         }
     }
+
     // 1.96 deviations: 95 % of a normal distribution.
     let doubt = |all: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
         let mean = all.iter().map(of).sum::<f64>() / all.len() as f64;
@@ -168,7 +170,7 @@ fn shares_of(rows: &[&[f64]], chosen: &[usize], n: usize) -> Option<Vec<(f64, f6
     let mean = both().sum::<f64>() / (2.0 * count);
     let variance = both().map(|x| (x - mean).powi(2)).sum::<f64>() / (2.0 * count);
     let size = both().fold(0.0_f64, |m, x| m.max(x.abs()));
-    // What rounding leaves of a constant is no variance.
+    // What rounding leaves of a constant is not a variance.
     if variance <= (1e-13 * size).powi(2) {
         return None;
     }

@@ -129,6 +129,7 @@ fn begin(problem: &dyn Problem, nominal: Option<&[f64]>, options: &Options) -> F
         .min(options.max_trials.max(8));
     let mut points: Vec<Vec<f64>> = nominal.map(<[f64]>::to_vec).into_iter().collect();
     points.extend(Sobol::shifted(n, &mut Random::new(options.seed, 0x50b)).take(n_points));
+
     // A single point is the whole cube without coordinates.
     points.truncate(if n == 0 { 1 } else { points.len() });
     let values = threads::map(options.jobs, &points, |_, x| problem.evaluate(x));
@@ -145,6 +146,7 @@ fn begin(problem: &dyn Problem, nominal: Option<&[f64]>, options: &Options) -> F
         };
         tried.push((Phase::Sample, Tried { x, value }));
     }
+
     let values: Vec<Evaluation> = tried.iter().filter_map(|t| t.1.value.clone()).collect();
     Found {
         best: None,
@@ -182,6 +184,7 @@ fn noise(
     // Seven values give three orders of differences that agree; 1e-6 of the cube is straight for most functions.
     const POINTS: usize = 7;
     const SPACING: f64 = 1e-6;
+
     // Rounding alone, where nothing else is seen.
     const ROUNDING: f64 = 1e-15;
     let Some((centre, _)) = good.iter().min_by(|a, b| compare(&a.1, &b.1, scales)) else {
@@ -201,6 +204,7 @@ fn noise(
                 .collect()
         })
         .collect();
+
     let values = threads::map(options.jobs, &line, |_, x| problem.evaluate(x));
     let mut curves: Vec<Evaluation> = Vec::new();
     for (x, value) in line.into_iter().zip(values) {
@@ -215,6 +219,7 @@ fn noise(
             ));
         }
     }
+
     let level = |values: Vec<f64>| {
         let size = values.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
         let seen = noise_level(&values)
@@ -222,6 +227,7 @@ fn noise(
             .unwrap_or(0.0);
         seen.max(ROUNDING * size)
     };
+
     let mut worst = level(curves.iter().map(|c| scales.aim_of(c.aim)).collect());
     for j in 0..scales.constraints.len() {
         let values = curves
@@ -251,6 +257,7 @@ fn inert(
             && pairs
                 .all(|(k, (a, b))| same(scales.constraint_of(k, *a), scales.constraint_of(k, *b)))
     };
+
     let n = problem.n_variables();
     let mut has_effect = vec![false; n];
     for (x, value) in good.iter().take(PLACES) {
@@ -307,11 +314,13 @@ fn choose_starts(found: &Found, n_starts: usize, has_nominal: bool) -> Vec<Vec<f
     if is_nominal_good && n_starts > 0 {
         chosen.push(found.tried[0].1.x.clone());
     }
+
     for &k in &order {
         if chosen.len() < n_starts.div_ceil(2) && far(&chosen, &good[k].x) {
             chosen.push(good[k].x.clone());
         }
     }
+
     // Others from the better half: from where a model is unstable no way leads down.
     let half: Vec<usize> = order[..order.len().div_ceil(2)].to_vec();
     for (_, tried) in good.iter().enumerate().filter(|(k, _)| half.contains(k)) {
@@ -319,6 +328,7 @@ fn choose_starts(found: &Found, n_starts: usize, has_nominal: bool) -> Vec<Vec<f
             chosen.push(tried.x.clone());
         }
     }
+
     chosen.truncate(n_starts);
     chosen
 }
@@ -362,12 +372,14 @@ fn globally(problem: &dyn Problem, found: &mut Found, options: &Options, how: &D
         smallest_spread: 1e-3,
         seed: options.seed,
     };
+
     let Evolution {
         best,
         tried,
         is_ended,
         ..
     } = evolve(problem, first, &found.scales, &evolving);
+
     found.is_ended |= is_ended;
     found
         .tried
@@ -377,6 +389,7 @@ fn globally(problem: &dyn Problem, found: &mut Found, options: &Options, how: &D
         found.global = None;
         return;
     }
+
     let mut descent = descend(problem, &x, &found.scales, how);
     if is_better(
         Some(&value),

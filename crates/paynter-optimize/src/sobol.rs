@@ -61,7 +61,7 @@ impl Iterator for Sobol {
     type Item = Vec<f64>;
 
     fn next(&mut self) -> Option<Vec<f64>> {
-        // The point with number 0 is the origin, which is no fair point unless it is shifted.
+        // The point with number 0 is the origin, which is not a fair point unless it is shifted.
         if self.next > 0 || self.shift.iter().all(|s| *s == 0) {
             let number = self.next.max(1);
             let bit = number.trailing_zeros() as usize;

@@ -167,12 +167,18 @@ impl Walk<'_> {
         Ok(scaled)
     }
 
+    /// What a constraint keeps from zero: half of its room at most.
+    fn margin(&self, constraint: usize) -> f64 {
+        let room = self.problem.room(constraint) / self.scales.constraints[constraint];
+        self.how.margin.min(0.5 * room)
+    }
+
     fn scaled(&self, value: &Evaluation) -> Evaluation {
         let each = value.constraints.iter().enumerate();
         Evaluation {
             aim: self.scales.aim_of(value.aim),
             constraints: each
-                .map(|(k, c)| self.scales.constraint_of(k, *c) + self.how.margin)
+                .map(|(k, c)| self.scales.constraint_of(k, *c) + self.margin(k))
                 .map(|c| c.clamp(-FAR, FAR))
                 .collect(),
         }
@@ -200,9 +206,9 @@ impl Walk<'_> {
     fn exact_slopes(&self, place: &Place) -> Option<Slopes> {
         let known = self.problem.slopes(&place.x)?;
         let mut at = place.value.clone();
-        at.constraints
-            .iter_mut()
-            .for_each(|c| *c -= self.how.margin);
+        for (k, c) in at.constraints.iter_mut().enumerate() {
+            *c -= self.margin(k);
+        }
         let mut slopes = self.scales.slopes_of(known, &at);
         // What is clamped does not move.
         for (j, c) in place.value.constraints.iter().enumerate() {
@@ -272,6 +278,7 @@ impl Walk<'_> {
             }
             (here, slopes) = (next, new_slopes);
         };
+
         let last = here;
         Ok(Path { end, last, left })
     }
@@ -279,9 +286,8 @@ impl Walk<'_> {
     /// The step at which a descent has arrived. A point just outside is no answer: the step inside is as short as the
     /// margin is small.
     fn shortest_step(&self, here: &Place) -> f64 {
-        let constraints = here.value.constraints.iter();
-        let worst = constraints.fold(f64::NEG_INFINITY, |m, c| m.max(*c));
-        match worst <= 0.9 * self.how.margin {
+        let mut constraints = here.value.constraints.iter().enumerate();
+        match constraints.all(|(k, c)| *c <= 0.9 * self.margin(k)) {
             true => self.how.smallest_step,
             false => 1e-3 * self.how.smallest_step.min(self.how.margin),
         }
@@ -299,7 +305,8 @@ impl Walk<'_> {
         const SUFFICIENT: f64 = 1e-4;
         let before = toll.merit(&here.value);
         let promised = dot(&slopes.aim, &step.d) - toll.of(&here.value);
-        // A rounding of the merit function is no rise.
+
+        // A rounding of the merit function is not a rise.
         let rounding = 1e-15 * (1.0 + before.abs());
         let mut length = 1.0;
         loop {
@@ -371,6 +378,7 @@ fn step_for(h: &Dense, slopes: &Slopes, x: &[f64], constraints: &[f64]) -> Optio
         let row = slopes.constraints.row(j).iter().map(|a| -a).collect();
         rows.push((row, *c));
     }
+
     let unit = |k: usize, sign: f64| {
         let mut row = vec![0.0; n];
         row[k] = sign;
@@ -380,11 +388,13 @@ fn step_for(h: &Dense, slopes: &Slopes, x: &[f64], constraints: &[f64]) -> Optio
         rows.push((unit(k, 1.0), -x[k]));
         rows.push((unit(k, -1.0), x[k] - 1.0));
     }
+
     let program = Quadratic {
         g: h,
         a: &slopes.aim,
         rows: &rows,
     };
+
     match minimize(&program) {
         Ok(Minimum { x: d, multipliers }) => Some(Step {
             d,
@@ -410,6 +420,7 @@ fn elastic(
             wide[(i, j)] = h[(i, j)];
         }
     }
+
     wide[(n, n)] = 1e-3 * price;
     let mut a = slopes.aim.clone();
     a.push(price);
@@ -417,6 +428,7 @@ fn elastic(
     for (k, (row, _)) in wide_rows.iter_mut().enumerate() {
         row.push(if k < n_constraints { 1.0 } else { 0.0 });
     }
+
     let mut slack = vec![0.0; n + 1];
     slack[n] = 1.0;
     wide_rows.push((slack, 0.0));
@@ -426,6 +438,7 @@ fn elastic(
         rows: &wide_rows,
     })
     .ok()?;
+
     Some(Step {
         d: found.x[..n].to_vec(),
         multipliers: found.multipliers[..n_constraints].to_vec(),
@@ -442,6 +455,7 @@ fn update(h: &mut Dense, from: (&Place, &Slopes), to: (&Place, &Slopes), multipl
         }
         gradient
     };
+
     let s: Vec<f64> = to.0.x.iter().zip(&from.0.x).map(|(a, b)| a - b).collect();
     let (new, old) = (lagrange(to.1), lagrange(from.1));
     let y: Vec<f64> = new.iter().zip(&old).map(|(a, b)| a - b).collect();
@@ -450,6 +464,7 @@ fn update(h: &mut Dense, from: (&Place, &Slopes), to: (&Place, &Slopes), multipl
     if shs.is_nan() || shs <= 0.0 {
         return;
     }
+
     // Powell's damping keeps h positive definite where the curvature is negative.
     let share = if sy >= 0.2 * shs {
         1.0
@@ -465,6 +480,7 @@ fn update(h: &mut Dense, from: (&Place, &Slopes), to: (&Place, &Slopes), multipl
     if sr.is_nan() || sr <= 0.0 {
         return;
     }
+
     let n = s.len();
     for i in 0..n {
         for j in 0..n {

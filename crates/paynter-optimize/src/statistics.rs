@@ -40,6 +40,7 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
     if n == 0 {
         return None;
     }
+
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let mean = values.iter().sum::<f64>() / n as f64;
@@ -55,6 +56,7 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
             student_quantile(0.5 + 0.5 * CONFIDENCE, (n - 1) as f64) * deviation / (n as f64).sqrt()
         }
     };
+
     Some(Summary {
         n,
         mean: Estimate {

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Maps all items on up to `jobs` threads; the results stand in the order of the items.
+/// Maps all items on up to `jobs` threads; the results are in the order of the items.
 pub fn map<I: Sync, R: Send>(
     jobs: usize,
     items: &[I],
@@ -21,6 +21,7 @@ pub fn map<I: Sync, R: Send>(
             results.lock().expect("no thread panics with the list")[number] = Some(result);
         }
     };
+
     if jobs <= 1 || items.len() <= 1 {
         take();
     } else {
@@ -30,6 +31,7 @@ pub fn map<I: Sync, R: Send>(
             }
         });
     }
+
     let results = results.into_inner().expect("all threads have ended");
     let filled = results
         .into_iter()

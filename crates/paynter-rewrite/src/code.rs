@@ -1,14 +1,6 @@
 //! Codes of what cannot be rewritten.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter::syntax::codes! {
     NOT_A_MODEL = "E0880", "only a model of the file itself is rewritten",
         "`paynter simplify` and related commands rewrite the lines of one `model` block of the file they are given. A `lagrangian` block has no bonds yet: `paynter lagrangian FILE --out NEW` writes them, and the new file can be rewritten. A model from a library or from another file is rewritten there.";
     NO_PROOF = "E0881", "a rewritten model that is not equal to the old one",

@@ -275,6 +275,7 @@ fn spec(wanted: Vec<Wanted>) -> RunSpec {
         keeps_past: false,
         is_minimal: false,
         rest: Vec::new(),
+        onlooker: None,
     }
 }
 

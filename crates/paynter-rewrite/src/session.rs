@@ -103,20 +103,7 @@ pub fn rewrite<L: Loader + Clone>(
     wish: &Wish,
     change: Change<'_>,
 ) -> Result<Rewritten, DesignError> {
-    let (project, diagnostics) = open(loader, path).map_err(DesignError::Unreadable)?;
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        return Err(failed(&project, diagnostics));
-    }
-    let name = model_name(&project, path, wish)?;
-    // What is wrong with the model is said at the user's own lines, before anything is changed.
-    let choice = paynter::Choice {
-        model: wish.experiment.is_none().then(|| name.clone()),
-        experiment: wish.experiment.clone(),
-        ..paynter::Choice::default()
-    };
-    if wish.experiment.is_some() {
-        paynter::design_in(loader, path, &choice)?;
-    }
+    let (project, name, choice) = opened(loader, path, wish)?;
     let main = &project.files[0];
     let text = project.sources.file(main.file).text.to_string();
     // The project has models in the place of Lagrangians; here the text counts as it is written.
@@ -131,35 +118,22 @@ pub fn rewrite<L: Loader + Clone>(
     let (mut net, mut steps) =
         changed(loader, path, (&source, &before), change).map_err(|m| failed(&project, m))?;
     if steps.is_empty() {
-        return Ok(Rewritten {
-            text: text.clone(),
-            model: name,
-            steps,
-            map: Vec::new(),
-            refused: net.refused.into_iter().collect(),
-            proof: None,
-            correspondence: Correspondence::default(),
-            place: source.model.name.span,
-            sources: project.sources.clone(),
-        });
+        let place = source.model.name.span;
+        return Ok(unchanged((&project, place), text.clone(), name, net));
     }
+
     let correspondence = correspondence(&source, &before, &net);
     let started = carry_starts(loader, path, &source, &mut net, &correspondence);
     let written = write(&source, &net);
-    let old = Side {
+    let side = |text| Side {
         path,
-        text: &text,
-        model: &name,
-    };
-    let new = Side {
-        path,
-        text: &written,
+        text,
         model: &name,
     };
     let proof = match started {
         Ok(further) => {
             steps.extend(further);
-            prove(loader, &old, &new, &correspondence)
+            prove(loader, &side(&text), &side(&written), &correspondence)
         }
         Err(why) => Proof::failed(why),
     };
@@ -180,6 +154,49 @@ pub fn rewrite<L: Loader + Clone>(
     };
     rewritten.append_report();
     Ok(rewritten)
+}
+
+/// The project of a file, the model that is meant, and the choice of it. What is wrong with the model is said at the
+/// user's own lines, before anything is changed.
+fn opened<L: Loader>(
+    loader: &mut L,
+    path: &str,
+    wish: &Wish,
+) -> Result<(Project, String, paynter::Choice), DesignError> {
+    let (project, diagnostics) = open(loader, path).map_err(DesignError::Unreadable)?;
+    if diagnostics.iter().any(Diagnostic::is_error) {
+        return Err(failed(&project, diagnostics));
+    }
+    let name = model_name(&project, path, wish)?;
+    let choice = paynter::Choice {
+        model: wish.experiment.is_none().then(|| name.clone()),
+        experiment: wish.experiment.clone(),
+        ..paynter::Choice::default()
+    };
+    if wish.experiment.is_some() {
+        paynter::design_in(loader, path, &choice)?;
+    }
+    Ok((project, name, choice))
+}
+
+/// What is said of a model to which no rule applies.
+fn unchanged(
+    (project, place): (&Project, Span),
+    text: String,
+    model: String,
+    net: Net,
+) -> Rewritten {
+    Rewritten {
+        text,
+        model,
+        steps: Vec::new(),
+        map: Vec::new(),
+        refused: net.refused.into_iter().collect(),
+        proof: None,
+        correspondence: Correspondence::default(),
+        place,
+        sources: project.sources.clone(),
+    }
 }
 
 /// The net after a change that takes nothing for granted that a run does not begin with.

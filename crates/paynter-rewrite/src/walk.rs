@@ -91,17 +91,7 @@ pub fn statement(s: &Stmt, v: &mut dyn Visit) {
         StmtKind::Param(decls) | StmtKind::Input(decls) | StmtKind::Output(decls) => {
             decls.iter().for_each(|d| declared(d, v));
         }
-        StmtKind::Port(ports) => {
-            for port in ports {
-                match &port.binding {
-                    Some(PortBinding::Node(r)) => v.reference(r, At::Node),
-                    Some(PortBinding::Members(members)) => {
-                        members.iter().for_each(|(_, e)| v.expr(e));
-                    }
-                    None => {}
-                }
-            }
-        }
+        StmtKind::Port(ports) => ports.iter().for_each(|p| bound(p.binding.as_ref(), v)),
         StmtKind::Outer { .. } => {}
         StmtKind::Replaceable { default, .. } => {
             let args = default.iter().flat_map(|d| &d.args);
@@ -130,13 +120,7 @@ pub fn statement(s: &Stmt, v: &mut dyn Visit) {
             condition, actions, ..
         } => {
             v.expr(condition);
-            for action in actions {
-                match action {
-                    Action::Reinit(a) => assigned(a, v),
-                    Action::Define(d) => defined(d, v),
-                    Action::Stop { .. } => {}
-                }
-            }
+            actions.iter().for_each(|a| acted(a, v));
         }
         StmtKind::For { range, body, .. } => {
             of_range(range, &mut |e| v.expr(e));
@@ -151,6 +135,22 @@ pub fn statement(s: &Stmt, v: &mut dyn Visit) {
             then.iter().chain(otherwise).for_each(|s| statement(s, v));
         }
         StmtKind::Layout(_) => {}
+    }
+}
+
+fn bound(binding: Option<&PortBinding>, v: &mut dyn Visit) {
+    match binding {
+        Some(PortBinding::Node(r)) => v.reference(r, At::Node),
+        Some(PortBinding::Members(members)) => members.iter().for_each(|(_, e)| v.expr(e)),
+        None => {}
+    }
+}
+
+fn acted(action: &Action, v: &mut dyn Visit) {
+    match action {
+        Action::Reinit(a) => assigned(a, v),
+        Action::Define(d) => defined(d, v),
+        Action::Stop { .. } => {}
     }
 }
 

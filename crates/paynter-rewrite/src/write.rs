@@ -10,7 +10,7 @@ use crate::read::Source;
 use crate::subst::{Carrier, Edit, apply_edits};
 use crate::walk::{self, dotted, dotted_ref};
 use paynter::syntax::ast::{
-    Assign, Experiment, ExperimentKind, ItemKind, Record, StmtKind, StrokeAt,
+    Assign, Experiment, ExperimentKind, ItemKind, Record, Stmt, StmtKind, StrokeAt,
 };
 use paynter::syntax::{FileId, Span, format};
 use std::collections::BTreeSet;
@@ -20,43 +20,7 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
     let mut edits = Vec::new();
     let mut writer = Writer::new(net);
     for (at, statement) in source.model.body.iter().enumerate() {
-        let is_chain = matches!(
-            statement.kind,
-            StmtKind::Chain(_) | StmtKind::NamedBond { .. }
-        );
-        if is_chain && net.touched.contains(&at) {
-            let lines = writer.lines_of(at);
-            edits.push(replaced(source.text, statement.span, &lines));
-            continue;
-        }
-        if let Some(line) = net.replaced.get(&at) {
-            edits.push(replaced(
-                source.text,
-                statement.span,
-                std::slice::from_ref(line),
-            ));
-            continue;
-        }
-        if let StmtKind::Start(all) = &statement.kind
-            && let Some(edit) = fewer_starts(source, net, (all, statement.span))
-        {
-            edits.push(edit);
-            continue;
-        }
-        if let StmtKind::Layout(places) = &statement.kind {
-            edits.extend(places.iter().filter_map(|place| {
-                let name = source.slice(place.target.span);
-                let is_gone = net
-                    .things
-                    .iter()
-                    .any(|t| !t.is_alive && t.name.as_deref() == Some(&name));
-                is_gone.then(|| replaced(source.text, place.span, &[]))
-            }));
-            continue;
-        }
-        carry(net, &mut edits, |carrier| {
-            walk::statement(statement, carrier);
-        });
+        write_statement(source, &mut writer, (at, statement), &mut edits);
     }
     for item in &source.file.items {
         if let ItemKind::Experiment(e) = &item.kind
@@ -67,37 +31,86 @@ pub fn write(source: &Source<'_>, net: &Net) -> String {
     }
     let is_kept = |e: &&Experiment| !net.dropped_experiments.contains(&*e.name.text);
     for experiment in source.experiments().filter(is_kept) {
-        let name = &*experiment.name.text;
-        let lines = net.added_to.iter().filter(|(e, _)| e == name);
-        let text: String = lines.map(|(_, l)| format!("\n    {l}\n")).collect();
-        if let Some(first) = experiment.body.first().filter(|_| !text.is_empty()) {
-            let at = first.span.start as usize;
-            edits.push(Edit {
-                start: at,
-                end: at,
-                text,
-            });
-        }
-        for statement in &experiment.body {
-            if let ExperimentKind::Start(all) = &statement.kind
-                && let Some(edit) = fewer_starts(source, net, (all, statement.span))
-            {
-                edits.push(edit);
-                continue;
-            }
-            if let ExperimentKind::Record(records) = &statement.kind {
-                edits.extend(records.iter().filter_map(|r| column_name(net, r)));
-            }
-            carry(net, &mut edits, |carrier| {
-                walk::experiment(statement, carrier);
-            });
-        }
+        write_experiment(source, net, experiment, &mut edits);
     }
     if let Some(edit) = added(source, net) {
         edits.push(edit);
     }
     let text = apply_edits(source.text, edits);
     format(FileId(0), &text).text
+}
+
+/// Edits of one statement of the model.
+fn write_statement(
+    source: &Source<'_>,
+    writer: &mut Writer<'_>,
+    (at, statement): (usize, &Stmt),
+    edits: &mut Vec<Edit>,
+) {
+    let net = writer.net;
+    let is_chain = matches!(
+        statement.kind,
+        StmtKind::Chain(_) | StmtKind::NamedBond { .. }
+    );
+    if is_chain && net.touched.contains(&at) {
+        let lines = writer.lines_of(at);
+        edits.push(replaced(source.text, statement.span, &lines));
+        return;
+    }
+    if let Some(line) = net.replaced.get(&at) {
+        let line = std::slice::from_ref(line);
+        edits.push(replaced(source.text, statement.span, line));
+        return;
+    }
+    if let StmtKind::Start(all) = &statement.kind
+        && let Some(edit) = fewer_starts(source, net, (all, statement.span))
+    {
+        edits.push(edit);
+        return;
+    }
+    if let StmtKind::Layout(places) = &statement.kind {
+        edits.extend(places.iter().filter_map(|place| {
+            let name = source.slice(place.target.span);
+            let mut gone = net.things.iter().filter(|t| !t.is_alive);
+            let is_gone = gone.any(|t| t.name.as_deref() == Some(&name));
+            is_gone.then(|| replaced(source.text, place.span, &[]))
+        }));
+        return;
+    }
+    carry(net, edits, |carrier| walk::statement(statement, carrier));
+}
+
+/// Edits of an experiment that is kept: further lines, and old names in the others.
+fn write_experiment(
+    source: &Source<'_>,
+    net: &Net,
+    experiment: &Experiment,
+    edits: &mut Vec<Edit>,
+) {
+    let name = &*experiment.name.text;
+    let lines = net.added_to.iter().filter(|(e, _)| e == name);
+    let text: String = lines.map(|(_, l)| format!("\n    {l}\n")).collect();
+    if let Some(first) = experiment.body.first().filter(|_| !text.is_empty()) {
+        let at = first.span.start as usize;
+        edits.push(Edit {
+            start: at,
+            end: at,
+            text,
+        });
+    }
+
+    for statement in &experiment.body {
+        if let ExperimentKind::Start(all) = &statement.kind
+            && let Some(edit) = fewer_starts(source, net, (all, statement.span))
+        {
+            edits.push(edit);
+            continue;
+        }
+        if let ExperimentKind::Record(records) = &statement.kind {
+            edits.extend(records.iter().filter_map(|r| column_name(net, r)));
+        }
+        carry(net, edits, |carrier| walk::experiment(statement, carrier));
+    }
 }
 
 fn carry(net: &Net, edits: &mut Vec<Edit>, visit: impl FnOnce(&mut Carrier<'_>)) {

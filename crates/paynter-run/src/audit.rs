@@ -77,7 +77,7 @@ pub struct Active {
     pub name: String,
     /// Energy that it gave, J.
     pub given: f64,
-    /// Where it stands in the text.
+    /// Where it is in the text.
     pub origin: Origin,
 }
 
@@ -163,13 +163,15 @@ pub(crate) fn audit(
         rtol: spec.rtol,
         has_fixed_step: spec.fixed_step.is_some(),
     };
+
     let storages = books.storages();
     let worst = storages
         .iter()
         .max_by(|a, b| a.error.abs().total_cmp(&b.error.abs()))
         .map(|s| (books.name(s.port), s.error.abs()));
+
     // A storage at rest takes nothing, but its state is kept to its tolerance only: what it disagrees by with
-    // the power it took, up to that, is no energy lost.
+    // the power it took, up to that, is not energy lost.
     let held_loosely: f64 = storages.iter().map(|s| s.error.abs().min(s.allowed)).sum();
     let parts = books.parts(&storages);
     let mut faults = books.faults_of_storages(&storages);
@@ -178,6 +180,7 @@ pub(crate) fn audit(
     faults.sort_by(|a, b| b.residual.abs().total_cmp(&a.residual.abs()));
     let (doubt, doubtful) = machine.doubt_of_stored_energy();
     let dae = &reduced.dae;
+
     Some(Audit {
         worst,
         elements: books.elements(),
@@ -450,6 +453,7 @@ pub fn audit_totals(
     } = machine
         .audit_layout()
         .totals(&booked.quadratures, &booked.variations)?;
+
     let jumps = machine.energy_jumps().iter().sum::<f64>() + machine.energy_of_impulses();
     let stored = after.total - before.total + stored_without_law;
     let peak = scale.max(before.total.abs()).max(after.total.abs());

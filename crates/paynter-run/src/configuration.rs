@@ -23,7 +23,9 @@ use paynter_model::equations::{
 };
 use paynter_model::graph::{ElementId, ElementKind};
 use paynter_solve::System;
-use paynter_symbolic::dae::{Action, Dae, Equation, Mode, Role, Start, Switch, Symbol, When};
+use paynter_symbolic::dae::{
+    Action, Dae, Equation, Mode, Origin, Role, Start, Switch, Symbol, When,
+};
 use paynter_symbolic::reduce::reduce;
 use paynter_symbolic::reduced::Reduced;
 use paynter_symbolic::walk::{below, rebuild};
@@ -96,7 +98,7 @@ struct Probe {
     /// 1/h.
     rate: SymbolId,
     held: Vec<SymbolId>,
-    /// How many columns come after those of a [`Snapshot`]: states of the configuration that are no storages.
+    /// How many columns come after those of a [`Snapshot`]: states of the configuration that are not storages.
     n_more: usize,
 }
 
@@ -137,7 +139,7 @@ pub(crate) struct Snapshot {
     pub contacts: Vec<ContactReading>,
     /// Outputs of sliding switches.
     pub sliding: Vec<f64>,
-    /// Of a probe: states of its configuration that are no storages.
+    /// Of a probe: states of its configuration that are not storages.
     pub more: Vec<f64>,
 }
 
@@ -283,6 +285,7 @@ impl<'a> Configurations<'a> {
                 (false, false) => Side::Blocks,
             }
         };
+
         let contacts = self.contacts.iter().zip(&configuration.conducting);
         let given: Vec<(ElementId, Side)> = contacts
             .map(|(&id, &conducts)| (id, side(id, conducts)))
@@ -298,6 +301,7 @@ impl<'a> Configurations<'a> {
         } else {
             build_equations_conducting(graph, causality, &given)
         };
+
         let carried = carried(&written.dae);
         Made {
             entry: self.solve(written, configuration, &carried),
@@ -320,6 +324,7 @@ impl<'a> Configurations<'a> {
         for &symbol in &configuration.sliding {
             slide(&mut dae, symbol)?;
         }
+
         let watch_modes = watch_modes(&mut dae, &contacts, &configuration.sliding);
         let snapshot = snapshot(&mut dae, carried, &contacts, &configuration.sliding);
         let original = dae.clone();
@@ -327,6 +332,7 @@ impl<'a> Configurations<'a> {
         let machine = prepare_wanted(&reduced, self.spec, &snapshot).ok()?;
         let more = other_states(&machine, carried);
         let probe = probe(original, carried, (&snapshot, &more));
+
         Some(Entry {
             machine,
             reduced: Arc::new(reduced),
@@ -381,15 +387,18 @@ impl<'a> Configurations<'a> {
         for (&symbol, &value) in probe.before.iter().zip(before) {
             machine.set_parameter(symbol, value).ok()?;
         }
+
         for &(symbol, value) in discrete {
             if probe.held.contains(&symbol) {
                 machine.set_parameter(symbol, value).ok()?;
             }
         }
+
         for &(symbol, value) in ports {
             machine.set_parameter(symbol, value).ok()?;
         }
         machine.set_parameter(probe.rate, 1.0 / h).ok()?;
+
         // Sources move on with the step as well.
         let t = t + h;
         let start = machine.initialise(t).ok()?;
@@ -402,7 +411,7 @@ impl<'a> Configurations<'a> {
         is_finite.then_some(snapshot)
     }
 
-    /// The states of a configuration where the storages are x. Those that are no storages follow from them.
+    /// The states of a configuration where the storages are x. Those that are not storages follow from them.
     pub(crate) fn states_at(
         &mut self,
         configuration: &Configuration,
@@ -550,6 +559,7 @@ fn slide(dae: &mut Dae, symbol: SymbolId) -> Option<()> {
         Switch::Relation { left, right, .. } => (left, right),
         Switch::Sign { of } | Switch::Floor { of } => (of, dae.pool.number(0.0)),
     };
+
     let sides: Vec<ExprId> = dae
         .equations
         .iter()
@@ -565,37 +575,49 @@ fn slide(dae: &mut Dae, symbol: SymbolId) -> Option<()> {
         solves: None,
         origin,
     });
-    let name = dae.symbol(symbol).name;
-    for (comparison, bound) in [(Comparison::Less, low), (Comparison::Greater, high)] {
-        let left = dae.pool.symbol(symbol);
-        let right = dae.pool.number(bound);
-        let number = dae.modes.len() as u32;
-        let mode = dae.add_symbol(Symbol {
-            name,
-            role: Role::Mode { mode: number },
-            nominal: 1.0,
-            origin,
-        });
-        dae.modes.push(Mode {
-            symbol: mode,
-            switch: Switch::Relation {
-                comparison,
-                left,
-                right,
-            },
-            origin,
-        });
-        let condition = dae.pool.symbol(mode);
-        dae.whens.push(When {
-            name,
-            condition,
-            actions: vec![Action::Stop {
-                message: String::new(),
-            }],
-            origin,
-        });
+    for side in [(Comparison::Less, low), (Comparison::Greater, high)] {
+        stop_beyond(dae, symbol, side, origin);
     }
     Some(())
+}
+
+/// Ends the run where a symbol goes beyond one of its bounds.
+fn stop_beyond(
+    dae: &mut Dae,
+    symbol: SymbolId,
+    (comparison, bound): (Comparison, f64),
+    origin: Origin,
+) {
+    let name = dae.symbol(symbol).name;
+    let left = dae.pool.symbol(symbol);
+    let right = dae.pool.number(bound);
+    let number = dae.modes.len() as u32;
+    let mode = dae.add_symbol(Symbol {
+        name,
+        role: Role::Mode { mode: number },
+        nominal: 1.0,
+        origin,
+    });
+
+    dae.modes.push(Mode {
+        symbol: mode,
+        switch: Switch::Relation {
+            comparison,
+            left,
+            right,
+        },
+        origin,
+    });
+
+    let condition = dae.pool.symbol(mode);
+    dae.whens.push(When {
+        name,
+        condition,
+        actions: vec![Action::Stop {
+            message: String::new(),
+        }],
+        origin,
+    });
 }
 
 /// Lets every choice that a truth value makes be a share of both sides: `if w then a else b` becomes
@@ -648,75 +670,30 @@ fn probe(
         }
         wanted.push(dae.pool.symbol(symbol));
     }
-    let origin = dae.symbols.first()?.origin;
-    let name = dae.symbols.first()?.name;
-    let parameter = |value: f64| Symbol {
-        name,
-        role: Role::Parameter {
-            value,
-            binding: None,
-        },
+
+    let first = dae.symbols.first()?;
+    let parameter = Symbol {
+        name: first.name,
+        role: value_given_later(0.0),
         nominal: 0.0,
-        origin,
+        origin: first.origin,
     };
-    let rate = dae.add_symbol(parameter(1.0));
+    let rate = dae.add_symbol(Symbol {
+        role: value_given_later(1.0),
+        ..parameter.clone()
+    });
     let before: Vec<SymbolId> = carried
         .iter()
-        .map(|_| dae.add_symbol(parameter(0.0)))
+        .map(|_| dae.add_symbol(parameter.clone()))
         .collect();
-    let mut held = Vec::new();
-    dae.starts.clear();
-    for index in 0..dae.symbols.len() {
-        let symbol = SymbolId(index as u32);
-        match dae.symbol(symbol).role {
-            Role::Derivative { of } => {
-                dae.symbols[index].role = Role::Unknown;
-                let place = carried.binary_search(&of).ok()?;
-                let origin = dae.symbol(symbol).origin;
-                let pool = &mut dae.pool;
-                let (x, x_before) = (pool.symbol(of), pool.symbol(before[place]));
-                let moved = pool.sub(x, x_before);
-                let rate = pool.symbol(rate);
-                let right = pool.mul(moved, rate);
-                let left = pool.symbol(symbol);
-                dae.equations.push(Equation {
-                    left,
-                    right,
-                    solves: None,
-                    origin,
-                });
-                dae.starts.push(Start {
-                    target: x,
-                    value: x_before,
-                    is_guess: true,
-                    origin,
-                });
-            }
-            Role::Discrete { start } => {
-                dae.symbols[index].role = Role::Parameter {
-                    value: start,
-                    binding: None,
-                };
-                held.push(symbol);
-            }
-            Role::Pre { .. } => {
-                dae.symbols[index].role = Role::Parameter {
-                    value: 0.0,
-                    binding: None,
-                };
-            }
-            _ => {}
-        }
-    }
-    dae.clocks.clear();
-    dae.whens.clear();
-    dae.constraints.clear();
-    dae.invariants.clear();
-    dae.quadratures.clear();
-    dae.power.clear();
-    dae.balances.clear();
-    dae.anchors.clear();
-    dae.preferred_states.clear();
+    replace_rates(
+        &mut dae,
+        rate,
+        carried.iter().copied().zip(before.iter().copied()),
+    )?;
+    let held = hold_discrete(&mut dae);
+    forget_events_and_laws(&mut dae);
+
     let reduced = reduce(dae).ok()?;
     let machine = lower(&reduced, &wanted, Engine::Interpreter).ok()?;
     Some(Probe {
@@ -726,4 +703,78 @@ fn probe(
         held,
         n_more: more.len(),
     })
+}
+
+/// A parameter that is set before each step.
+fn value_given_later(value: f64) -> Role {
+    Role::Parameter {
+        value,
+        binding: None,
+    }
+}
+
+/// Makes every rate the unknown of an implicit Euler step: ẋ = (x − x_before) · rate, where `rate` is one over the step.
+/// None where something has a rate that is not among those carried, which come with their values before.
+fn replace_rates(
+    dae: &mut Dae,
+    rate: SymbolId,
+    carried: impl Iterator<Item = (SymbolId, SymbolId)>,
+) -> Option<()> {
+    let before: HashMap<SymbolId, SymbolId> = carried.collect();
+    dae.starts.clear();
+    for index in 0..dae.symbols.len() {
+        let Symbol { role, origin, .. } = dae.symbols[index];
+        let Role::Derivative { of } = role else {
+            continue;
+        };
+        dae.symbols[index].role = Role::Unknown;
+        let pool = &mut dae.pool;
+        let (x, x_before) = (pool.symbol(of), pool.symbol(*before.get(&of)?));
+        let moved = pool.sub(x, x_before);
+        let rate = pool.symbol(rate);
+        let right = pool.mul(moved, rate);
+        let left = pool.symbol(SymbolId(index as u32));
+        dae.equations.push(Equation {
+            left,
+            right,
+            solves: None,
+            origin,
+        });
+        dae.starts.push(Start {
+            target: x,
+            value: x_before,
+            is_guess: true,
+            origin,
+        });
+    }
+    Some(())
+}
+
+/// Makes discrete variables and left limits parameters, and gives the discrete ones back.
+fn hold_discrete(dae: &mut Dae) -> Vec<SymbolId> {
+    let mut held = Vec::new();
+    for (index, symbol) in dae.symbols.iter_mut().enumerate() {
+        match symbol.role {
+            Role::Discrete { start } => {
+                symbol.role = value_given_later(start);
+                held.push(SymbolId(index as u32));
+            }
+            Role::Pre { .. } => symbol.role = value_given_later(0.0),
+            _ => {}
+        }
+    }
+    held
+}
+
+/// Leaves the equations alone: within one step nothing happens, nothing is audited, and nothing has a start of its own.
+fn forget_events_and_laws(dae: &mut Dae) {
+    dae.clocks.clear();
+    dae.whens.clear();
+    dae.constraints.clear();
+    dae.invariants.clear();
+    dae.quadratures.clear();
+    dae.power.clear();
+    dae.balances.clear();
+    dae.anchors.clear();
+    dae.preferred_states.clear();
 }

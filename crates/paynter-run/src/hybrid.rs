@@ -54,6 +54,16 @@ pub struct End {
     pub ending: Ending,
 }
 
+/// Where a run is between two integrations.
+struct Instant {
+    /// The time, s.
+    t: f64,
+    /// The variables of the solver.
+    y: Vec<f64>,
+    /// Changes of configuration since time last went on.
+    n_changes: usize,
+}
+
 /// The short step is this part of the mean step of the run so far: long against rounding, short
 /// against anything the model does.
 const PROBE_SHARE: f64 = 1e-4;
@@ -69,7 +79,7 @@ const NO_TIME: f64 = 1e-8;
 const STOPPED: f64 = 1e-3;
 /// A state that differs by more than this part of its size has jumped.
 const JUMP_NOISE: f64 = 1e-8;
-/// So many changes at one instant are a circle.
+/// More changes than this at one instant are a cycle without end.
 pub(crate) const MOST_CHANGES: usize = 40;
 
 /// A run under way.
@@ -78,7 +88,7 @@ pub struct HybridRun<'a> {
     pub(crate) spec: &'a RunSpec,
     plain: &'a mut Machine,
     plain_reduced: &'a Reduced,
-    /// The plain machine as it was given, while one with opened blocks or other locks stands in its place.
+    /// The plain machine as it was given, while one with opened blocks or other locks replaces it.
     given: Option<Machine>,
     /// The model whose locks may be chosen again.
     locks_of: Option<&'a Compiled>,
@@ -226,124 +236,148 @@ impl<'a> HybridRun<'a> {
 
     /// Runs to the end.
     pub fn go(&mut self, y0: &[f64], recorder: &mut Recorder<'_>) -> End {
-        let mut t = self.spec.start;
-        let mut y = y0.to_vec();
-        let mut changes_here = 0;
+        let mut at = Instant {
+            t: self.spec.start,
+            y: y0.to_vec(),
+            n_changes: 0,
+        };
         loop {
-            let t_before = t;
-            self.open_if_stiff(t, &mut y);
-            let options = self.options(t);
-            let spec = self.spec;
-            let contacts = self.contact_columns();
-            let contact_sizes = self.contact_sizes.clone();
-            let (machine, _) = self.at_present();
-            let mut watch = Watch {
-                recorder,
-                largest: vec![0.0; y.len()],
-                row: vec![0.0; machine.n_wanted()],
-                contacts,
-                contact_sizes,
-                steps: 0,
-                is_at_end: false,
-            };
-            let result = integrate(machine, t, &y, spec.stop, &options, &mut watch);
-            let largest = std::mem::take(&mut watch.largest);
-            let is_at_end = watch.is_at_end;
-            self.contact_sizes = watch.contact_sizes;
-            self.note_largest(&largest);
-            let (failure, reason) = match result {
-                Ok(finish) => {
-                    self.count(
-                        &finish.statistics,
-                        [
-                            &finish.quadratures,
-                            &finish.variations,
-                            &finish.quadrature_errors,
-                        ],
-                    );
-                    (t, y) = (finish.t, finish.y);
-                    (None, Some(finish.reason))
-                }
-                Err(error) => {
-                    self.count(
-                        &error.statistics,
-                        [
-                            &error.quadratures,
-                            &error.variations,
-                            &error.quadrature_errors,
-                        ],
-                    );
-                    (t, y) = (error.t, error.y.clone());
-                    (Some(error), None)
-                }
-            };
-            if t > t_before {
-                changes_here = 0;
+            let t_before = at.t;
+            self.open_if_stiff(at.t, &mut at.y);
+            let options = self.options(at.t);
+            let (result, is_at_end) = self.integrate_on(&mut at, &options, recorder);
+            if at.t > t_before {
+                at.n_changes = 0;
             }
-            let is_circle = changes_here > MOST_CHANGES;
-            match (failure, reason) {
-                (Some(error), _) => {
-                    if let Failure::Chattering { guard, .. } = error.failure
-                        && self.ends_chattering((t, &mut y), guard, (&options, is_circle))
-                    {
-                        changes_here += 1;
-                        continue;
+
+            let ending = match result {
+                Err(error) => self.after_failure(&mut at, error, &options),
+                Ok(FinishReason::Stopped { code }) => {
+                    let ending = self.after_stop(&mut at, code);
+                    let is_own = matches!(ending, Some(Ending::Stopped { .. }));
+                    if is_own && is_at_end {
+                        recorder.see_end(at.t, &at.y, self.at_present().0);
                     }
-                    return self.failed(t, y, error);
-                }
-                (None, Some(FinishReason::Stopped { code })) => {
-                    let (machine, _) = self.at_present();
-                    let paynter_exec::Failure::Stop { message, when } =
-                        machine.describe_failure(code)
-                    else {
-                        unreachable!("a stop has a message")
-                    };
-                    if when < self.first_own_when() {
-                        if is_at_end {
-                            recorder.see_end(t, &y, self.at_present().0);
-                        }
-                        let ending = Ending::Stopped { time: t, message };
-                        return End { t, y, ending };
-                    }
-                    if is_circle {
-                        let ending = Ending::failed(self.no_configuration(t, &NoFit::default()));
-                        return End { t, y, ending };
-                    }
-                    let mut changed = self.change_over(t, &y);
-                    while let Ok(next) = &changed {
-                        changes_here += 1;
-                        if changes_here > MOST_CHANGES || !self.disobeys(t, next) {
-                            break;
-                        }
-                        changed = self.change_over(t, &next.clone());
-                    }
-                    match changed {
-                        Ok(next) => y = next,
-                        Err(trouble) => {
-                            let ending = Ending::failed(trouble);
-                            return End { t, y, ending };
-                        }
-                    }
+                    ending
                 }
                 // The next round opens the blocks.
-                (None, Some(FinishReason::Stiff)) => {}
-                (None, Some(FinishReason::Faded)) => self.choose_locks(t, &mut y),
-                (None, Some(FinishReason::Cancelled)) => {
-                    let ending = match recorder.failure {
-                        Some((time, error)) => Ending::failed(self.not_recorded(time, error)),
-                        None => Ending::Cancelled { time: t },
-                    };
-                    return End { t, y, ending };
+                Ok(FinishReason::Stiff) => None,
+                Ok(FinishReason::Faded) => {
+                    self.choose_locks(at.t, &mut at.y);
+                    None
                 }
-                (None, _) => {
-                    let ending = Ending::Reached;
-                    return End { t, y, ending };
-                }
+                Ok(FinishReason::Cancelled) => Some(match recorder.failure {
+                    Some((time, error)) => Ending::failed(self.not_recorded(time, error)),
+                    None => Ending::Cancelled { time: at.t },
+                }),
+                Ok(FinishReason::ReachedEnd) => Some(Ending::Reached),
+            };
+            if let Some(ending) = ending {
+                let Instant { t, y, .. } = at;
+                return End { t, y, ending };
             }
         }
     }
 
-    /// Where the efforts and flows of contacts stand in a row of the present machine.
+    /// Integrates the present equations as far as they go and books the work; also tells whether the end of the run was
+    /// reached.
+    fn integrate_on(
+        &mut self,
+        at: &mut Instant,
+        options: &Options,
+        recorder: &mut Recorder<'_>,
+    ) -> (Result<FinishReason, SolveError>, bool) {
+        let contacts = self.contact_columns();
+        let contact_sizes = self.contact_sizes.clone();
+        let stop = self.spec.stop;
+        let (machine, _) = self.at_present();
+        let mut watch = Watch {
+            recorder,
+            largest: vec![0.0; at.y.len()],
+            row: vec![0.0; machine.n_wanted()],
+            contacts,
+            contact_sizes,
+            steps: 0,
+            is_at_end: false,
+        };
+        let result = integrate(machine, at.t, &at.y, stop, options, &mut watch);
+        let largest = std::mem::take(&mut watch.largest);
+        let is_at_end = watch.is_at_end;
+        self.contact_sizes = watch.contact_sizes;
+        self.note_largest(&largest);
+
+        let reason = match result {
+            Ok(end) => {
+                let integrals = [&end.quadratures, &end.variations, &end.quadrature_errors];
+                self.count(&end.statistics, integrals);
+                (at.t, at.y) = (end.t, end.y);
+                Ok(end.reason)
+            }
+            Err(end) => {
+                let integrals = [&end.quadratures, &end.variations, &end.quadrature_errors];
+                self.count(&end.statistics, integrals);
+                (at.t, at.y) = (end.t, end.y.clone());
+                Err(end)
+            }
+        };
+        (reason, is_at_end)
+    }
+
+    /// Finds a way on where the solver gave up; the end of the run where there is none.
+    fn after_failure(
+        &mut self,
+        at: &mut Instant,
+        error: SolveError,
+        options: &Options,
+    ) -> Option<Ending> {
+        let is_cycle = at.n_changes > MOST_CHANGES;
+        if let Failure::Chattering { guard, .. } = error.failure
+            && self.ends_chattering((at.t, &mut at.y), guard, (options, is_cycle))
+        {
+            at.n_changes += 1;
+            return None;
+        }
+        let (machine, _) = self.at_present();
+        let cause = Cause::Solver(Box::new(Stuck::new(machine, error)));
+        Some(Ending::failed(self.trouble(at.t, cause)))
+    }
+
+    /// Goes on after a `when` that stops: one of the text ends the run, one of a configuration asks for the next
+    /// configuration.
+    fn after_stop(&mut self, at: &mut Instant, code: u32) -> Option<Ending> {
+        let (machine, _) = self.at_present();
+        let paynter_exec::Failure::Stop { message, when } = machine.describe_failure(code) else {
+            unreachable!("a stop has a message")
+        };
+        if when < self.first_own_when() {
+            return Some(Ending::Stopped {
+                time: at.t,
+                message,
+            });
+        }
+        if at.n_changes > MOST_CHANGES {
+            let trouble = self.no_configuration(at.t, &NoFit::default());
+            return Some(Ending::failed(trouble));
+        }
+
+        let mut changed = self.change_over(at.t, &at.y);
+        while let Ok(next) = &changed {
+            at.n_changes += 1;
+            if at.n_changes > MOST_CHANGES || !self.disobeys(at.t, next) {
+                break;
+            }
+            changed = self.change_over(at.t, &next.clone());
+        }
+        match changed {
+            Ok(next) => {
+                at.y = next;
+                None
+            }
+            Err(trouble) => Some(Ending::failed(trouble)),
+        }
+    }
+
+    /// Where the efforts and flows of contacts are in a row of the present machine.
     fn contact_columns(&self) -> std::ops::Range<usize> {
         match &self.current {
             None => 0..0,
@@ -355,17 +389,17 @@ impl<'a> HybridRun<'a> {
     }
 
     /// Finds a way on where a switch goes to and fro: it makes no difference, it slides, or an implicit method comes to
-    /// rest. Of the first two, none is tried again in a circle at one instant.
+    /// rest. Of the first two, none is tried again in a cycle at one instant.
     fn ends_chattering(
         &mut self,
         (t, y): (f64, &mut Vec<f64>),
         guard: usize,
-        (options, is_circle): (&Options, bool),
+        (options, is_cycle): (&Options, bool),
     ) -> bool {
-        if !is_circle && self.silence(t, y, guard, options) {
+        if !is_cycle && self.silence(t, y, guard, options) {
             return true;
         }
-        if !is_circle && let Some(next) = self.begin_to_slide(t, y, guard) {
+        if !is_cycle && let Some(next) = self.begin_to_slide(t, y, guard) {
             self.arm(t, &next);
             *y = next;
             return true;
@@ -408,13 +442,6 @@ impl<'a> HybridRun<'a> {
         may_change
     }
 
-    fn failed(&mut self, t: f64, y: Vec<f64>, error: SolveError) -> End {
-        let (machine, _) = self.at_present();
-        let cause = Cause::Solver(Box::new(Stuck::new(machine, error)));
-        let ending = Ending::failed(self.trouble(t, cause));
-        End { t, y, ending }
-    }
-
     fn options(&mut self, t: f64) -> Options {
         let key = self.current.clone().unwrap_or_default();
         let known = self.tolerances.get(&key).cloned();
@@ -442,6 +469,7 @@ impl<'a> HybridRun<'a> {
                 all
             }
         };
+
         self.sizes = sizes;
         Options {
             method: spec.method,
@@ -529,11 +557,13 @@ impl<'a> HybridRun<'a> {
                 held.push((symbol, if value <= low + margin { low } else { high }));
             }
         }
+
         for (k, is_switch) in self.are_switches().into_iter().enumerate() {
             if is_switch {
                 target.conducting[k] = snapshot.contacts[k].command != 0.0;
             }
         }
+
         let entry = self.configurations.get(&present);
         let discrete = entry.map_or(Vec::new(), |e| e.machine.discrete_values());
         let h = self.probe_step(t);
@@ -543,10 +573,12 @@ impl<'a> HybridRun<'a> {
             self.search(&target, (t, h), &snapshot.x, &discrete)
                 .map_err(|none| self.no_configuration(t, &none))?
         };
+
         if next == present {
             self.arm(t, y);
             return Ok(y.to_vec());
         }
+
         let opened = opened(&present, &next);
         let moved = self.move_to(
             &present,
@@ -556,6 +588,7 @@ impl<'a> HybridRun<'a> {
             (&discrete, &held),
             &opened,
         )?;
+
         let settled = self.settle((t, h), moved)?;
         self.arm(t, &settled);
         Ok(settled)
@@ -615,6 +648,7 @@ impl<'a> HybridRun<'a> {
                 equations: None,
             })
         };
+
         // So short that storages do not move by more than a rounding.
         let no_time = h * JUMP_SHARE * NO_TIME;
         let states_of = |this: &mut Self, s: &Configuration, x: &[f64]| {
@@ -625,6 +659,7 @@ impl<'a> HybridRun<'a> {
             .ok_or_else(lost)?;
         let landed = self.configurations.look(next, t, &y).ok_or_else(lost)?;
         let has_jumped = self.has_jumped(&snapshot.x, &landed.x);
+
         if has_jumped {
             let h = h * JUMP_SHARE;
             let after = self
@@ -656,6 +691,7 @@ impl<'a> HybridRun<'a> {
                 }
             }
         }
+
         self.current = Some(next.clone());
         Ok(y)
     }
@@ -830,6 +866,7 @@ impl<'a> HybridRun<'a> {
         if machine.moves_states(symbol) {
             return None;
         }
+
         let (low, high) = mode_of(&reduced.dae, symbol)?;
         let mut y = y.to_vec();
         let present = match &self.current {
@@ -846,6 +883,7 @@ impl<'a> HybridRun<'a> {
                 same
             }
         };
+
         let snapshot = self.configurations.look(&present, t, &y)?;
         self.note_sizes(&snapshot);
         let mut next = present.clone();
@@ -859,6 +897,7 @@ impl<'a> HybridRun<'a> {
             .ok()
             .and_then(|y| Some((self.configurations.look(&next, t, &y)?, y)));
         let place = next.sliding.iter().position(|&s| s == symbol)?;
+
         match there {
             Some((snapshot, y)) if (low..=high).contains(&snapshot.sliding[place]) => {
                 match self.slides.iter_mut().find(|s| s.0 == symbol) {

@@ -132,6 +132,7 @@ impl Curve<'_> {
         let mut highest = self.x[best];
         let size = self.x.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
         let noise = ROUNDING * size;
+
         // The top lies beside the highest point, on one side or the other.
         for i in [best, best + 1] {
             if i == 0 || i == self.x.len() || self.t[i] <= self.t[i - 1] {

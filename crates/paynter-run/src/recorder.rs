@@ -10,7 +10,9 @@ use crate::areas::Areas;
 use crate::ranges::Ranges;
 use crate::trace::{Measured, Trace};
 use paynter_solve::{Dense, EvalError, EventRecord, Observer, System};
+use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Points taken inside every step for measures such as rise times; cubic interpolation
 /// between them leaves an error far below that of the step itself.
@@ -38,6 +40,25 @@ impl Rows {
     }
 }
 
+/// Looks at what has been recorded so far as often as progress is reported: rows, and times of events.
+#[derive(Clone)]
+pub struct Onlooker(Arc<Look>);
+
+type Look = dyn Fn(&Rows, &[f64]) + Send + Sync;
+
+impl Onlooker {
+    /// Calls `look` with what there is; the run waits until it returns.
+    pub fn new(look: impl Fn(&Rows, &[f64]) + Send + Sync + 'static) -> Self {
+        Onlooker(Arc::new(look))
+    }
+}
+
+impl fmt::Debug for Onlooker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Onlooker")
+    }
+}
+
 /// Writes down columns at given times.
 pub struct Recorder<'a> {
     output_times: Vec<f64>,
@@ -52,6 +73,8 @@ pub struct Recorder<'a> {
     pub event_times: Vec<f64>,
     progress: Progress<'a>,
     steps_since_progress: u32,
+    /// Who looks on.
+    pub(crate) onlooker: Option<Onlooker>,
     has_started: bool,
     y: Vec<f64>,
     row: Vec<f64>,
@@ -80,6 +103,7 @@ impl<'a> Recorder<'a> {
             event_times: Vec::new(),
             progress,
             steps_since_progress: 0,
+            onlooker: None,
             has_started: false,
             y: Vec::new(),
             row: vec![0.0; n_columns],
@@ -186,6 +210,7 @@ impl Observer for Recorder<'_> {
             Self::keep(&mut self.rows, t, &self.row);
             self.next += 1;
         }
+
         if self.reads_inside {
             for point in 1..POINTS_PER_STEP {
                 let t = t0 + (t1 - t0) * point as f64 / POINTS_PER_STEP as f64;
@@ -194,11 +219,13 @@ impl Observer for Recorder<'_> {
                 self.trace(t, true);
             }
         }
+
         self.trace_instants(dense, &mut y, system)?;
         if !self.traces.is_empty() {
             self.observe(t1, dense.y1(), system)?;
             self.trace(t1, false);
         }
+
         if let Some(ranges) = &mut self.ranges
             && let Err(error) = ranges.step(dense, &mut y, system)
         {
@@ -211,11 +238,15 @@ impl Observer for Recorder<'_> {
             self.failure = Some((t1, error));
             return ControlFlow::Break(());
         }
+
         self.y = y;
         // Asking the clock or drawing a bar at every step would cost more than a small model's step.
         self.steps_since_progress += 1;
         if self.steps_since_progress >= 64 {
             self.steps_since_progress = 0;
+            if let Some(Onlooker(look)) = &self.onlooker {
+                look(&self.rows, &self.event_times);
+            }
             (self.progress)(t1)?;
         }
         ControlFlow::Continue(())

@@ -4,7 +4,7 @@
 //! Out: a [`Run`]; if the solver gave up, what it computed until then and why it stopped.
 
 use crate::areas::{Area, Areas};
-use crate::audit::{Audit, audit};
+use crate::audit::{Audit, Booked, audit};
 use crate::hybrid::{End, HybridRun, Rechosen};
 use crate::ranges::Ranges;
 use crate::recorder::{Progress, Recorder, Rows};
@@ -17,6 +17,7 @@ use paynter_design::names::names_of_integrals;
 use paynter_exec::{Machine, StartReport, StoredEnergy};
 use paynter_solve::Statistics;
 use paynter_symbolic::SymbolId;
+use paynter_symbolic::reduced::Reduced;
 use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
 
@@ -114,7 +115,7 @@ const ROUNDING: f64 = 1e-9;
 ///
 /// # Errors
 ///
-/// What keeps the run from starting. A run that starts and fails is no error here: see [`Ending`].
+/// What keeps the run from starting. A run that starts and fails is not an error here: see [`Ending`].
 pub fn simulate(
     machine: &mut Machine,
     compiled: &Compiled,
@@ -139,41 +140,24 @@ pub fn simulate(
     };
     let states = machine.independent_states(spec.start, &start.y0);
     let states = states.iter().map(name).collect();
-    // A point at rest gives every state its value.
-    let defaulted = start.defaulted.iter().filter(|_| spec.rest.is_empty());
-    // Neither does one that a constraint has moved start at zero.
-    let states_at = machine.states().iter().zip(&start.y0);
-    let largest = start.y0.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
-    let has_moved = |s: &(&SymbolId, &f64)| s.1.abs() > ROUNDING * largest;
-    let moved: FxHashSet<&SymbolId> = states_at.filter(has_moved).map(|s| s.0).collect();
-    let defaulted = defaulted.filter(|s| !moved.contains(s)).map(name).collect();
+    let defaulted = defaulted_to_zero(machine, &start, spec);
+    let defaulted = defaulted.iter().map(name).collect();
+
     let followed = follow(&mut hybrid, &start, spec, progress);
     let booked = std::mem::take(&mut hybrid.booked);
     let statistics = std::mem::take(&mut hybrid.statistics);
-    let (losses, slides) = (
-        std::mem::take(&mut hybrid.losses),
-        std::mem::take(&mut hybrid.slides),
-    );
+    let losses = std::mem::take(&mut hybrid.losses);
+    let slides = std::mem::take(&mut hybrid.slides);
     let rechosen = std::mem::take(&mut hybrid.rechosen);
     let (machine, at_end) = hybrid.at_present();
-    let audit = followed
-        .energy
-        .as_ref()
-        .and_then(|(before, after)| audit(machine, at_end, (before, after), &booked, spec))
-        .filter(|audit| {
-            let has_failed = matches!(followed.ending, Ending::Failed { .. });
-            !has_failed || audit.residual.is_finite()
-        });
-    let left_open = machine.left_open();
-    let unresolved = machine.unresolved();
     let own = machine.audit_layout().own.clone();
-    let integrals = booked
-        .quadratures
-        .get(own)
-        .map(<[f64]>::to_vec)
-        .unwrap_or_default();
+    let integrals = booked.quadratures.get(own);
+    let integrals = integrals.map(<[f64]>::to_vec).unwrap_or_default();
     Ok(Run {
         table: to_table(&followed.rows, &spec.wanted),
+        audit: audit_of(&followed, (&*machine, at_end), &booked, spec),
+        unresolved: machine.unresolved(),
+        left_open: machine.left_open(),
         traces: followed.traces,
         ranges: in_units(followed.ranges, &spec.wanted),
         areas: followed.areas,
@@ -182,17 +166,41 @@ pub fn simulate(
         machine_code: machine.machine_code(),
         start,
         statistics,
-        audit,
         losses,
         slides,
         rechosen,
-        unresolved,
-        left_open,
         integrals,
         event_times: followed.event_times,
         ending: followed.ending,
         elapsed: begin.elapsed(),
     })
+}
+
+/// States that no start value, constraint or point at rest has given a value.
+fn defaulted_to_zero(machine: &Machine, start: &StartReport, spec: &RunSpec) -> Vec<SymbolId> {
+    // An equilibrium that `trim` has found gives every state its value.
+    if !spec.rest.is_empty() {
+        return Vec::new();
+    }
+    let largest = start.y0.iter().fold(0.0_f64, |m, y| m.max(y.abs()));
+    let states_at = machine.states().iter().zip(&start.y0);
+    let has_moved = |s: &(&SymbolId, &f64)| s.1.abs() > ROUNDING * largest;
+    let moved: FxHashSet<&SymbolId> = states_at.filter(has_moved).map(|s| s.0).collect();
+    let defaulted = start.defaulted.iter();
+    defaulted.filter(|s| !moved.contains(s)).copied().collect()
+}
+
+/// The energy audit of a run; a run that failed may leave no finite one.
+fn audit_of(
+    followed: &Followed,
+    (machine, reduced): (&Machine, &Reduced),
+    booked: &Booked,
+    spec: &RunSpec,
+) -> Option<Audit> {
+    let (before, after) = followed.energy.as_ref()?;
+    let audit = audit(machine, reduced, (before, after), booked, spec)?;
+    let has_failed = matches!(followed.ending, Ending::Failed { .. });
+    (!has_failed || audit.residual.is_finite()).then_some(audit)
 }
 
 /// What a run gives before anything is named: all that one point of a sweep needs.
@@ -228,6 +236,7 @@ pub fn follow(
         &spec.measured,
         progress,
     );
+    recorder.onlooker.clone_from(&spec.onlooker);
     recorder.ranges = spec.wants_ranges.then(|| Ranges::new(spec.wanted.len()));
     let n_columns = spec.wanted.len();
     let judged = spec.wants_areas.clone();

@@ -3,6 +3,7 @@
 //! In:  times, tolerances, a method and the quantities to record.
 //! Out: a [`RunSpec`]; with reduced equations, the machine that fits it.
 
+use crate::recorder::Onlooker;
 use crate::trace::Measured;
 use crate::trouble::Trouble;
 use paynter_exec::{Engine, Form, LowerError, Lowering, Machine, lower_with};
@@ -79,6 +80,8 @@ pub struct RunSpec {
     pub is_minimal: bool,
     /// States of an equilibrium to start from instead; empty where nothing was trimmed.
     pub rest: Vec<(SymbolId, f64)>,
+    /// Who looks at the rows while the run goes on.
+    pub onlooker: Option<Onlooker>,
 }
 
 /// Time, unknowns, and origins of equations that leave these open.

@@ -97,7 +97,7 @@ impl Table {
 
     /// Writes a CSV, and beside it what a CSV cannot hold.
     ///
-    /// At no time does a `meta.json` stand beside a CSV that it does not describe: units would be read
+    /// At no time is there a `meta.json` beside a CSV that it does not describe: units would be read
     /// from it.
     fn write_csv(&self, path: &Path) -> Result<(), TableError> {
         let side = meta_path(path);
@@ -212,6 +212,7 @@ impl Table {
         if names.iter().all(|n| n.trim().parse::<f64>().is_ok()) {
             return Err("the first line has no column names".to_owned());
         }
+
         // Quotes make a number a name; without them a broken row would be taken for names, and lost.
         let mut bare = header.split(',').map(str::trim);
         let is_number =
@@ -221,6 +222,7 @@ impl Table {
                 "the first line is neither a row of numbers nor a line of names: it has `{number}` beside words"
             ));
         }
+
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for (number, line) in lines {
             let cells = split_csv(line);
@@ -239,6 +241,7 @@ impl Table {
                 column.push(value);
             }
         }
+
         let names_first = names
             .first()
             .map(|n| n.trim().to_owned())
@@ -255,6 +258,7 @@ impl Table {
                 values,
             })
             .collect();
+
         Ok(Table {
             axis: names_first,
             time,
@@ -307,6 +311,7 @@ impl Table {
                 .map(|x| x.as_f64().or_else(|| x.as_str()?.parse().ok()))
                 .collect()
         };
+
         let not_one = || "this JSON is not a result of paynter".to_owned();
         let time = value.get("time").and_then(numbers).ok_or_else(not_one)?;
         let mut columns = Vec::new();
@@ -331,6 +336,7 @@ impl Table {
             }
             columns.push(Column { name, unit, values });
         }
+
         let metadata = value
             .get("metadata")
             .and_then(|m| m.as_object())
@@ -340,11 +346,13 @@ impl Table {
                     .collect()
             })
             .unwrap_or_default();
+
         let axis = value
             .get("axis")
             .and_then(|a| a.as_str())
             .unwrap_or("time")
             .to_owned();
+
         Ok(Table {
             axis,
             time,
@@ -424,23 +432,11 @@ impl Table {
         let reader =
             SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(|e| e.to_string())?;
         let file = reader.metadata().file_metadata();
-        let names: Vec<String> = file
-            .schema_descr()
-            .columns()
-            .iter()
-            .map(|c| c.name().to_owned())
-            .collect();
+        let fields = file.schema_descr().columns().iter();
+        let names: Vec<String> = fields.map(|c| c.name().to_owned()).collect();
         let Some(axis) = names.first().cloned() else {
             return Err("the file has no columns".to_owned());
         };
-        let facts: Vec<(String, String)> = file
-            .key_value_metadata()
-            .map(|kv| {
-                kv.iter()
-                    .map(|f| (f.key.clone(), f.value.clone().unwrap_or_default()))
-                    .collect()
-            })
-            .unwrap_or_default();
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
         for row in reader.get_row_iter(None).map_err(|e| e.to_string())? {
             let row = row.map_err(|e| e.to_string())?;
@@ -448,13 +444,18 @@ impl Table {
                 column.push(row.get_double(index).map_err(|e| e.to_string())?);
             }
         }
-        let unit = |name: &str| {
+
+        // Units and facts are both kept as words beside the columns.
+        let words: Vec<(String, String)> = file
+            .key_value_metadata()
+            .into_iter()
+            .flatten()
+            .map(|f| (f.key.clone(), f.value.clone().unwrap_or_default()))
+            .collect();
+        let unit_of = |name: &str| {
             let key = format!("unit:{name}");
-            facts
-                .iter()
-                .find(|(k, _)| *k == key)
-                .map(|(_, v)| v.clone())
-                .unwrap_or_default()
+            let found = words.iter().find(|(k, _)| *k == key);
+            found.map(|(_, unit)| unit.clone()).unwrap_or_default()
         };
         let mut columns = columns.into_iter();
         let time = columns.next().unwrap_or_default();
@@ -464,15 +465,12 @@ impl Table {
             .zip(columns)
             .map(|(name, values)| Column {
                 name: name.clone(),
-                unit: unit(name),
+                unit: unit_of(name),
                 values,
             })
             .collect();
-        let metadata = facts
-            .iter()
-            .filter(|(k, _)| !k.starts_with("unit:"))
-            .cloned()
-            .collect();
+        let is_fact = |word: &&(String, String)| !word.0.starts_with("unit:");
+        let metadata = words.iter().filter(is_fact).cloned().collect();
         Ok(Table {
             axis,
             time,
@@ -638,7 +636,7 @@ mod tests {
             let why = Table::from_csv(text).expect_err("a row is broken");
             assert!(why.contains("neither a row of numbers nor"), "{why}");
         }
-        // A name that is a number stands in quotes, and is written so.
+        // A name that is a number is in quotes, and is written so.
         let table = Table::from_csv("t,\"2\"\n0,1\n").expect("names");
         assert_eq!(table.columns[0].name, "2");
         assert_eq!(table.to_csv(), "t,\"2\"\n0.0,1.0\n");

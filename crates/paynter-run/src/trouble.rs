@@ -68,7 +68,7 @@ pub struct Stuck {
 }
 
 impl Stuck {
-    /// Asks the machine what is behind an error, while it stands where the error was made.
+    /// Asks the machine what is behind an error, while it is where the error was made.
     pub fn new(machine: &mut Machine, error: SolveError) -> Self {
         use paynter_solve::Failure as Solver;
         let behind = match error.failure {

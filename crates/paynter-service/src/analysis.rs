@@ -14,7 +14,7 @@ use paynter::model::elaborate::{elaborate, sketch};
 use paynter::model::graph::BondGraph;
 pub use paynter::model::project::item_name;
 use paynter::model::project::{Project, Request};
-use paynter::syntax::{Diagnostic, ast};
+use paynter::syntax::{Diagnostic, Span, ast};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -124,7 +124,8 @@ impl Analysis {
     }
 
     fn flatten(&self, model: &str) -> Option<Flat> {
-        if self.project.files.iter().any(|f| f.is_broken) {
+        let is_broken = self.project.files.iter().any(|f| f.is_broken);
+        if is_broken && !self.are_models_readable() {
             return None;
         }
         let request = Request {
@@ -139,12 +140,27 @@ impl Analysis {
                 is_open: false,
             });
         }
-        let graph = sketch(&self.project, model)?;
+        // What is missing may be what could not be read: that is no model that waits for something.
+        let graph = (!is_broken).then(|| sketch(&self.project, model))??;
         Some(Flat {
             causality: Arc::new(assign_causality(&graph)),
             graph: Arc::new(graph),
             is_open: true,
         })
+    }
+
+    /// Tells whether every error of reading lies beside the models and what they are made of, such as in an experiment.
+    /// A model that is left out as a whole is missed where another one names it.
+    fn are_models_readable(&self) -> bool {
+        let items = self.project.files.iter().flat_map(|f| &f.ast.items);
+        let parts = items.filter(|i| !matches!(i.kind, ast::ItemKind::Experiment(_)));
+        let spans: Vec<Span> = parts.map(|i| i.span).collect();
+        let touches = |e: Span| {
+            let mut spans = spans.iter();
+            spans.any(|s| s.file == e.file && s.start <= e.start && e.start <= s.end)
+        };
+        let mut errors = self.told.iter().filter(|d| d.is_error());
+        errors.all(|d| d.primary.as_ref().is_some_and(|at| !touches(at.span)))
     }
 
     /// Finds the item that a path names in a file of the project: its file and itself.

@@ -13,10 +13,11 @@ use crate::document::Document;
 use crate::edit::{Edit, Refusal, TextEdit};
 use crate::message::{Message, messages_of};
 use crate::place::Range;
-use crate::view::{View, view_of};
+use crate::view::{View, Whole, bonds_behind, read_model, view_inside, view_of};
 use crate::world::{Asked, LIBRARY, Stamp, World, plain};
 use paynter::check::Remembered;
-use paynter::model::project::Loader;
+use paynter::model::graph::{BondGraph, BondId};
+use paynter::model::project::{Loader, Project};
 use paynter::syntax::FileId;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -281,6 +282,37 @@ impl Workspace {
         let messages = self.messages(path);
         let document = self.document(path)?;
         view_of(&analysis, &document, model, &messages)
+    }
+
+    /// Gives one level of a model as a part of another one: `way` leads to it from the model `top` of the text `whole`.
+    /// Its strokes are those that it has there; none if there is no such part, or the other model has errors.
+    pub fn view_inside(
+        &self,
+        (path, model): (&str, &str),
+        (whole, top): (&str, &str),
+        way: &[String],
+    ) -> Option<View> {
+        let analysis = self.analysis(path)?;
+        let messages = self.messages(path);
+        let document = self.document(path)?;
+        let text = (&*analysis, &*document, &*messages);
+        view_inside(text, model, (&*self.analysis(whole)?, top), way)
+    }
+
+    /// Gives the scalar bonds of a graph behind each bond of a level: `way` leads to the level in that graph, which is one
+    /// of `project`. None if there is no such part.
+    pub fn bonds_behind(
+        &self,
+        (path, model): (&str, &str),
+        graph: (&BondGraph, &Project),
+        way: &[String],
+    ) -> Option<Vec<(String, Vec<BondId>)>> {
+        let analysis = self.analysis(path)?;
+        let document = self.document(path)?;
+        let reading = read_model(&analysis, &document, model)?;
+        let whole = Whole::inside(graph, &analysis.project, way)?;
+        let ids = reading.view.bonds.iter().map(|b| b.id.clone());
+        Some(ids.zip(bonds_behind(&reading, &whole)).collect())
     }
 
     /// Turns an edit of a model's graph into edits of texts; nothing is changed yet.

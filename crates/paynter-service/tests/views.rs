@@ -108,3 +108,78 @@ fn a_forced_stroke_that_cannot_be_is_shown_as_a_conflict() {
     assert_eq!(bond.forced, Some(StrokeAt::Tail));
     assert_eq!(bond.decided, Some(Decided::Conflict));
 }
+
+const CIRCUIT: &str = "model M {\n    s: Se(10) -> j: 1 -> r: R(2), c: C(1)\n}\n";
+
+#[test]
+fn an_error_in_an_experiment_leaves_the_strokes_of_the_models() {
+    let wrong = [
+        "experiment e of M { stop = ( }\n",
+        "experiment e of M { stop = 1; record c.\n",
+        "experiment e of M {\n    with k =\n}\n",
+        "experiment e of\n",
+        "experiment\n",
+    ];
+    for text in wrong {
+        let mut workspace = Workspace::new([]);
+        workspace.open("m.bond", format!("{CIRCUIT}\n{text}"));
+        let view = workspace.view("m.bond", "M").expect("it can be read");
+        assert!(!workspace.messages("m.bond").is_empty(), "{text}");
+        assert!(view.bonds.iter().all(|b| b.stroke.is_some()), "{text}");
+        assert_eq!(view.structure.map(|s| s.order), Some(1), "{text}");
+    }
+}
+
+#[test]
+fn an_error_in_a_model_leaves_no_strokes_that_may_be_wrong() {
+    let wrong = [
+        CIRCUIT.replace("c: C(1)", "c: C("),
+        CIRCUIT.replace("c: C(1)\n", "c: C(1)\n    d: ->\n"),
+        format!("model P {{\n    p: port electrical\n    p -> r: R(\n}}\n{CIRCUIT}"),
+        format!("{}\nfn f(x) = (\n", CIRCUIT.replace("C(1)", "C(f(1))")),
+    ];
+    for text in wrong {
+        let mut workspace = Workspace::new([]);
+        workspace.open("m.bond", text.clone());
+        let Some(view) = workspace.view("m.bond", "M") else {
+            continue;
+        };
+        assert!(view.bonds.iter().all(|b| b.stroke.is_none()), "{text}");
+    }
+}
+
+#[test]
+fn a_storage_that_follows_from_others_is_integral_as_well() {
+    let mut workspace = Workspace::new([]);
+    // The inertia sets the flow of the junction, so that of the spring follows.
+    let text = "model M {\n    s: Se(1) -> j: 1 -> i: I(1), c: C { e = 3*q }\n}\n";
+    workspace.open("m.bond", text);
+    let view = workspace.view("m.bond", "M").expect("it can be read");
+    let bond = |to: &str| {
+        (view.bonds.iter())
+            .find(|b| b.to.node == to)
+            .expect("there")
+    };
+    assert!(bond("i").is_integral && bond("c").is_integral);
+    assert!(!bond("j").is_integral);
+}
+
+#[test]
+fn the_bonds_of_an_algebraic_loop_are_known() {
+    let mut workspace = Workspace::new([]);
+    // Two resistors on either side of a 0-junction: the effort between them is sought.
+    let text = "model M {\n    s: Se(1) -> a: 1 -> r1: R(1), b: 0\n    b -> d: 1 -> r2: R(2), r3: R(3)\n    b -> r4: R(4)\n}\n";
+    workspace.open("m.bond", text);
+    let view = workspace.view("m.bond", "M").expect("it can be read");
+    let structure = view.structure.expect("no errors");
+    assert!(!structure.loops.is_empty());
+    assert_eq!(structure.loops.len(), structure.loop_bonds.len());
+    for bonds in &structure.loop_bonds {
+        assert!(bonds.len() >= 2, "{bonds:?}");
+        assert!(
+            bonds
+                .iter()
+                .all(|id| view.bonds.iter().any(|b| b.id == *id))
+        );
+    }
+}

@@ -35,6 +35,7 @@ impl Banded {
         for (place, &variable) in order.iter().enumerate() {
             position[variable] = place;
         }
+
         let (mut below, mut above) = (0, 0);
         for column in 0..n {
             let j = position[column];
@@ -44,6 +45,7 @@ impl Banded {
                 above = above.max(j.saturating_sub(i));
             }
         }
+
         let width = 2 * below + above + 1;
         let place = |i: usize, j: usize| j * width + below + above + i - j;
         let mut places = Vec::with_capacity(pattern.n_entries());
@@ -56,6 +58,7 @@ impl Banded {
                     .map(|&row| place(position[row], j)),
             );
         }
+
         let diagonal = (0..n).map(|i| place(position[i], position[i])).collect();
         Self {
             n,
@@ -90,6 +93,7 @@ impl Banded {
         for (&place, mass) in self.diagonal.iter().zip(&self.mass) {
             self.lu[place] += c * mass;
         }
+
         for j in 0..n {
             let n_below = below.min(n - 1 - j);
             let (done, rest) = self.lu.split_at_mut((j + 1) * width);
@@ -114,7 +118,7 @@ impl Banded {
             }
             let last = (j + reach).min(n - 1);
             for (offset, next) in rest.chunks_exact_mut(width).take(last - j).enumerate() {
-                // Row j stands one place higher in each further column.
+                // Row j is one place higher in each further column.
                 let top = reach - 1 - offset;
                 let target = &mut next[top..top + n_below + 1];
                 target.swap(0, p);
@@ -136,6 +140,7 @@ impl Banded {
         for (variable, &place) in self.position.iter().enumerate() {
             b[place] = x[variable];
         }
+
         for j in 0..n {
             b.swap(j, j + self.pivots[j]);
             let n_below = self.below.min(n - 1 - j);
@@ -149,6 +154,7 @@ impl Banded {
                 *value -= factor * l;
             }
         }
+
         for j in (0..n).rev() {
             let n_above = reach.min(j);
             let column = &self.lu[j * width + reach - n_above..=j * width + reach];
@@ -162,6 +168,7 @@ impl Banded {
                 *value -= factor * u;
             }
         }
+
         for (variable, &place) in self.position.iter().enumerate() {
             x[variable] = b[place];
         }

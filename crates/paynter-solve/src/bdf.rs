@@ -215,6 +215,7 @@ impl Bdf {
         let zeros = || vec![0.0; n];
         let many_steps = (RTOL_OF_MANY_STEPS / cx.weights.relative()).max(1.0);
         let stiff_weight = ERROR_WEIGHT * many_steps.powf(1.0 / 6.0);
+
         Self {
             error_weight: stiff_weight,
             stiff_weight,
@@ -276,6 +277,7 @@ impl Bdf {
         for i in 0..n {
             self.delta[i] = (self.f[i] - rate[i]) * self.mass[i];
         }
+
         let bend = weighted_norm(&self.delta, &self.inverse_scale) / guess;
         // Order 1 errs by h² ÿ / 2.
         let steepest = speed.max(bend);
@@ -304,6 +306,7 @@ impl Bdf {
             self.n_equal_steps = 0;
             self.order = order;
         }
+
         let mut h_wanted = (self.h * factor).min(cx.h_max);
         let mut n_rejected = 0;
         loop {
@@ -382,6 +385,7 @@ impl Bdf {
                 };
             }
         };
+
         cx.weights.inverse_scale(&self.y, &mut self.inverse_scale);
         let size = self.error_weight * error * weighted_norm(&self.correction, &self.inverse_scale);
         if size <= 1.0 {
@@ -390,6 +394,7 @@ impl Bdf {
                 iterations,
             };
         }
+
         let factor = SAFETY * size.powf(-1.0 / (self.order + 1) as f64);
         let worst = worst_index(&self.correction, &self.inverse_scale);
         Attempt::Rejected {
@@ -486,6 +491,7 @@ impl Bdf {
         // ratio, stiff ones the right one; the mean serves both (CVODE).
         let ratio = self.factored.expect("factorised before") / c;
         let damping = 0.5 * (1.0 + ratio);
+
         // What the mean leaves of the fastest and slowest components, at best.
         let drift = 0.5 * (ratio - 1.0).abs();
         let share = if self.has_algebraic_rows {
@@ -526,6 +532,7 @@ impl Bdf {
             }
             last_size = size;
         }
+
         let worst = worst_index(&self.delta, &self.inverse_scale);
         Err(Trouble::Newton { t, h, worst })
     }
@@ -591,12 +598,14 @@ impl Bdf {
         if let Some(age) = &mut self.jacobian_age {
             *age += 1;
         }
+
         let order = self.order;
         self.update_differences();
         self.weigh_errors(cx.t_end);
         if self.n_equal_steps < order + 1 {
             return;
         }
+
         let newton_share = (2 * MAX_NEWTON_ITERATIONS + 1) as f64
             / (2 * MAX_NEWTON_ITERATIONS + iterations) as f64;
         let factor = |size: f64, order: usize| size.max(1e-10).powf(-1.0 / (order + 1) as f64);
@@ -609,12 +618,14 @@ impl Bdf {
                 best = (lower, order - 1);
             }
         }
+
         if order < MAX_ORDER {
             let higher = factor(constants(order + 1).error * norm(order + 2), order + 1);
             if higher > best.0 {
                 best = (higher, order + 1);
             }
         }
+
         let growth = (SAFETY * newton_share * best.0).min(MAX_GROWTH);
         let growth = if was_rejected {
             growth.min(1.0)
@@ -714,6 +725,7 @@ impl Stepper for Bdf {
         for difference in &mut self.differences {
             difference.fill(0.0);
         }
+
         self.differences[0].copy_from_slice(y);
         let mut rate = std::mem::take(&mut self.differences[1]);
         let outcome = cx.rhs(t, y, &mut rate);
@@ -722,16 +734,19 @@ impl Stepper for Bdf {
         for (rate, mass) in self.differences[1].iter_mut().zip(&self.mass) {
             *rate *= mass;
         }
+
         // A step that high orders could afford says nothing about order 1.
         let first = self.first_step(cx, t);
         self.h = h.map_or(first, |h| h.min(first));
         for rate in &mut self.differences[1] {
             *rate *= self.h;
         }
+
         if !self.quadrature.is_empty() {
             self.quadrature.evaluate(cx, t, y);
             self.quadrature.restart(self.h);
         }
+
         self.order = 1;
         self.planned = (1.0, 1);
         self.n_equal_steps = 0;

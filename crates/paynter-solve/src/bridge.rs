@@ -1,12 +1,12 @@
 //! Steps over singular positions: instants at which the right-hand side has no value, although the motion goes on smoothly.
 //!
 //! In:  accepted steps, and how regular the system says it is at their ends ([`System::regularity`]).
-//! Out: a [`Bridge`] from before such an instant to as far behind it, which the driver treats as any other step.
+//! Out: a [`Bridge`] from before such an instant to as far beyond it, which the driver treats as any other step.
 //!
 //! A closed mechanism in line with itself has more than one way to go on. Its accelerations are the quotient of two
 //! quantities that vanish there together: a stage of a Runge–Kutta step, which lies a little beside the trajectory, meets a
 //! pole instead of the limit. The motion itself is analytic on each branch, so its rates before the instant tell those
-//! behind it: they are continued as a polynomial and integrated (an explicit Adams formula with free nodes; Hairer,
+//! beyond it: they are continued as a polynomial and integrated (an explicit Adams formula with free nodes; Hairer,
 //! Nørsett & Wanner, *Solving ODEs I*, §III.5). That is the smooth branch. The end is projected, and must be as regular as
 //! the beginning.
 //!
@@ -44,7 +44,7 @@ const SPREAD: f64 = 1.3;
 const VANISHES: f64 = 1e-4;
 /// A measure that keeps this share of its present value does not vanish.
 const STAYS: f64 = 0.2;
-/// The measure behind the instant is the one before it, up to this factor: otherwise the end is on another branch.
+/// The measure beyond the instant is the one before it, up to this factor: otherwise the end is on another branch.
 const ALIKE: f64 = 3.0;
 /// The end may be this many tolerances beside the constraints. It is off in the directions that the projection puts right.
 const MOST_MOVE: f64 = 1e3;
@@ -175,8 +175,8 @@ impl Approach {
         has_faded && cx.system.has_better_form(stepper.t1(), stepper.y1())
     }
 
-    /// Gives the step over a singular position that lies shortly behind the step just measured, if there is one and the
-    /// steps so far are enough to tell what is behind it.
+    /// Gives the step over a singular position that lies shortly after the step just measured, if there is one and the
+    /// steps so far are enough to tell what is beyond it.
     pub(crate) fn bridge(
         &mut self,
         cx: &mut Context<'_>,
@@ -199,11 +199,13 @@ impl Approach {
         if !(t_singular > t1 && self.all_vanish_or_stay(&nodes, ahead.measure, t_singular)) {
             return Ok(None);
         }
+
         let way = t_singular - t1;
         let end = (t_singular + way).min(t_stop);
         if end < t_singular - TOO_NEAR * way || end - t1 < min_step(t1) {
             return Ok(None);
         }
+
         let y1 = stepper.y1();
         let Some(mut bridge) = Bridge::new(cx, nodes, (t1, y1), end) else {
             return Ok(None);
@@ -213,6 +215,7 @@ impl Approach {
         if is_regular && !self.lands(cx, &mut bridge, ahead.measure) {
             return Ok(None);
         }
+
         self.forget();
         cx.statistics.steps += 1;
         cx.statistics.passages.push(t_singular);
@@ -244,6 +247,7 @@ impl Approach {
         if self.samples.is_empty() {
             self.first_way = h * share;
         }
+
         stepper.prepare_dense(cx)?;
         for k in 1..SAMPLES_PER_STEP {
             let t = t0 + h * k as f64 / SAMPLES_PER_STEP as f64;
@@ -251,6 +255,7 @@ impl Approach {
             stepper.interpolate(t, &mut y);
             self.samples.push((t, y));
         }
+
         self.samples.push((t1, stepper.y1().to_vec()));
         let t = t1 + h * share;
         Ok(Some(Ahead { measure, t }))
@@ -315,7 +320,7 @@ impl Approach {
         if !matches!(is_known, Ok(true)) {
             return false;
         }
-        // The way behind the instant may be shorter than the one before it.
+        // The way beyond the instant may be shorter than the one before it.
         let share = (bridge.t1 - bridge.t_singular) / (bridge.t_singular - bridge.t0);
         let expected = share * bridge.nodes.measures[0][measure];
         let is_alike = there[measure] <= ALIKE * expected && expected <= ALIKE * there[measure];
@@ -389,17 +394,20 @@ impl Bridge {
                 error[i] += difference * rate;
             }
         }
+
         let mut inverse = vec![0.0; y0.len()];
         cx.weights.inverse_scale_of_step(y0, &y1, &mut inverse);
         let error = error_size(&error, &inverse);
         if error.is_nan() || error > 1.0 {
             return None;
         }
+
         let mut integrals = vec![0.0; nodes.integrands[0].len()];
         for (weight, integrands) in fine.iter().zip(&nodes.integrands) {
             let sums = integrals.iter_mut().zip(integrands);
             sums.for_each(|(sum, x)| *sum += weight * x);
         }
+
         Some(Self {
             t0,
             t1: end,

@@ -49,6 +49,7 @@ impl Dense {
                 self.lu[place] = -value;
             }
         }
+
         for i in 0..n {
             self.lu[i * n + i] += c * self.mass[i];
         }

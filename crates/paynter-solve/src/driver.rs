@@ -16,8 +16,8 @@ use crate::events::{Found, Guards, time_width};
 use crate::methods::Method;
 use crate::observer::{Dense, EventRecord, Observer};
 use crate::options::{
-    Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, WhenFaded, WhenStiff,
-    check,
+    BadInput, Failure, Finish, FinishReason, Function, Options, SolveError, Statistics, WhenFaded,
+    WhenStiff, check,
 };
 use crate::quadrature::Quadratures;
 use crate::stepper::{Context, StepQuadrature, Stepper, Trouble, Weights, min_step, zeros};
@@ -27,7 +27,7 @@ use crate::system::{Crossing, EvalError, EventOutcome, Passed, Stepped, System};
 const ROUNDS_TOGETHER: usize = 8;
 /// Rounds of reactions at one instant after which they are called a loop. After the first ones only one guard counts in
 /// each, the first of those that fired: switches of a passive network settle so in a few rounds for each of them
-/// (least-index pivoting, Murty 1974), while all together may go in a circle.
+/// (least-index pivoting, Murty 1974), while all together may go round in a cycle.
 const MAX_EVENT_ROUNDS: usize = 200;
 /// With guards, no step is longer than this share of the run: a guard that depends on time
 /// alone would otherwise be sampled too rarely when the states hardly move.
@@ -60,16 +60,9 @@ pub fn integrate(
     let n = system.n();
     let mut statistics = Statistics::default();
     if let Err(problem) = check(system, (t0, t_end), y0, options) {
-        return Err(SolveError {
-            failure: Failure::BadInput(problem),
-            t: t0,
-            y: y0.to_vec(),
-            quadratures: vec![0.0; system.n_quadratures()],
-            variations: vec![0.0; system.n_quadratures()],
-            quadrature_errors: vec![0.0; system.n_quadratures()],
-            statistics,
-        });
+        return Err(refused(system, t0, y0, problem));
     }
+
     system.expect_end(t_end);
     let mut weights = Weights::new(n, &options.tolerances);
     let mut run = Run {
@@ -85,6 +78,7 @@ pub fn integrate(
         options,
         observer,
     };
+
     let mut cx = Context {
         h_max: largest_step(system, t_end - t0, options),
         t_end,
@@ -93,11 +87,10 @@ pub fn integrate(
         statistics: &mut statistics,
         weights: &mut weights,
     };
+
     let outcome = run.go(&mut cx);
-    let Run {
-        t, y, quadratures, ..
-    } = run;
-    let [quadratures, variations, quadrature_errors] = quadratures.into_values();
+    let (t, y) = (run.t, run.y);
+    let [quadratures, variations, quadrature_errors] = run.quadratures.into_values();
     match outcome {
         Ok(reason) => Ok(Finish {
             reason,
@@ -117,6 +110,20 @@ pub fn integrate(
             quadrature_errors,
             statistics,
         }),
+    }
+}
+
+/// The error of input that makes no sense.
+fn refused(system: &dyn System, t0: f64, y0: &[f64], problem: BadInput) -> SolveError {
+    let none = vec![0.0; system.n_quadratures()];
+    SolveError {
+        failure: Failure::BadInput(problem),
+        t: t0,
+        y: y0.to_vec(),
+        quadratures: none.clone(),
+        variations: none.clone(),
+        quadrature_errors: none,
+        statistics: Statistics::default(),
     }
 }
 
@@ -164,15 +171,8 @@ enum Reaction {
 
 impl Run<'_> {
     fn go(&mut self, cx: &mut Context<'_>) -> Result<FinishReason, Failure> {
-        if cx.system.projects() {
-            cx.project(self.t, &mut self.y)
-                .map_err(Trouble::into_failure)?;
-        }
-        if let ControlFlow::Break(()) = self.observer.start(self.t, &self.y, cx.system) {
-            return Ok(FinishReason::Cancelled);
-        }
-        if self.t >= self.t_end {
-            return Ok(FinishReason::ReachedEnd);
+        if let Some(reason) = self.show_start(cx)? {
+            return Ok(reason);
         }
         cx.weights.learn(&self.y);
         let method = first_choice(cx, self.t, self.options);
@@ -185,37 +185,21 @@ impl Run<'_> {
         let mut time_event = next_time_event(cx, self.t);
         loop {
             self.refuse_hopeless(cx)?;
-            let t_known = self
-                .t_end
-                .min(cx.system.known_until().max(self.t.next_up()));
+            let next_unknown = cx.system.known_until().max(self.t.next_up());
+            let t_known = self.t_end.min(next_unknown);
             let t_stop = time_event.map_or(t_known, |t| t.min(t_known));
-            let limit = self.approach.limit().filter(|&t| t > self.t);
-            let t_cut = limit.map_or(t_stop, |t| t.min(t_stop));
-            let outcome = match stepper.advance(cx, t_cut) {
-                Ok(()) => match self.pass_step(cx, stepper.as_mut(), time_event) {
-                    Err(failure) => self.shorten(stepper.as_ref(), failure),
-                    reaction => reaction,
-                },
-                Err(failure) => Err(failure),
-            };
-            let outcome = match outcome {
-                Err(failure) => self.cross_the_edge(cx, stepper.natural_step(), failure),
-                reaction => reaction,
-            };
-            let reaction = match outcome {
+            let reaction = match self.step(cx, stepper.as_mut(), (t_stop, time_event)) {
                 Ok(reaction) => reaction,
                 Err(failure) => {
                     let method = choice_after_failure(cx, self.t, self.options, failure)?;
-                    if self.leaves(method) {
-                        return Ok(FinishReason::Stiff);
-                    }
-                    stepper = method.make(cx, self.options);
-                    self.quadratures.forget();
                     self.approach.forget();
-                    stepper.restart(cx, self.t, &self.y, None)?;
-                    continue;
+                    match self.change_method(cx, &mut stepper, method)? {
+                        Some(reason) => return Ok(reason),
+                        None => continue,
+                    }
                 }
             };
+
             let reaction = match reaction {
                 Reaction::GoOn => self.pass_ahead(cx, stepper.as_mut(), (t_stop, time_event))?,
                 reaction => {
@@ -225,16 +209,7 @@ impl Run<'_> {
             };
             match reaction {
                 Reaction::GoOn => {}
-                Reaction::Restart { .. }
-                    if self.options.keeps_past && cx.system.has_only_ticked() =>
-                {
-                    self.quadratures.forget();
-                    stepper.go_on(cx, &self.y)?;
-                }
-                Reaction::Restart { h } => {
-                    self.quadratures.forget();
-                    stepper.restart(cx, self.t, &self.y, Some(h))?;
-                }
+                Reaction::Restart { h } => self.restart(cx, stepper.as_mut(), h)?,
                 Reaction::Finish(reason) => return Ok(reason),
             }
             if self.t >= self.t_end {
@@ -246,15 +221,79 @@ impl Run<'_> {
                 time_event = next_time_event(cx, self.t);
             }
             cx.weights.learn(&self.y);
-            if let Some(method) = next_choice(cx, self.t, self.options, stepper.as_ref()) {
-                if self.leaves(method) {
-                    return Ok(FinishReason::Stiff);
-                }
-                stepper = method.make(cx, self.options);
-                self.quadratures.forget();
-                stepper.restart(cx, self.t, &self.y, None)?;
+            if let Some(method) = next_choice(cx, self.t, self.options, stepper.as_ref())
+                && let Some(reason) = self.change_method(cx, &mut stepper, method)?
+            {
+                return Ok(reason);
             }
         }
+    }
+
+    /// Projects the start and shows it to the observer; tells whether the run ends right there.
+    fn show_start(&mut self, cx: &mut Context<'_>) -> Result<Option<FinishReason>, Failure> {
+        if cx.system.projects() {
+            cx.project(self.t, &mut self.y)
+                .map_err(Trouble::into_failure)?;
+        }
+        if let ControlFlow::Break(()) = self.observer.start(self.t, &self.y, cx.system) {
+            return Ok(Some(FinishReason::Cancelled));
+        }
+        Ok((self.t >= self.t_end).then_some(FinishReason::ReachedEnd))
+    }
+
+    /// Makes one step and passes the events in it. Where it cannot be passed, a shorter one may, or one across the edge
+    /// that stopped it.
+    #[inline]
+    fn step(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut dyn Stepper,
+        (t_stop, time_event): (f64, Option<f64>),
+    ) -> Result<Reaction, Failure> {
+        let limit = self.approach.limit().filter(|&t| t > self.t);
+        let t_cut = limit.map_or(t_stop, |t| t.min(t_stop));
+        let outcome = match stepper.advance(cx, t_cut) {
+            Ok(()) => match self.pass_step(cx, stepper, time_event) {
+                Err(failure) => self.shorten(stepper, failure),
+                reaction => reaction,
+            },
+            Err(failure) => Err(failure),
+        };
+        match outcome {
+            Err(failure) => self.cross_the_edge(cx, stepper.natural_step(), failure),
+            reaction => reaction,
+        }
+    }
+
+    /// Begins anew after an event with a step of size `h`; a method that keeps its past goes on after a mere tick.
+    fn restart(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut dyn Stepper,
+        h: f64,
+    ) -> Result<(), Failure> {
+        self.quadratures.forget();
+        if self.options.keeps_past && cx.system.has_only_ticked() {
+            stepper.go_on(cx, &self.y)
+        } else {
+            stepper.restart(cx, self.t, &self.y, Some(h))
+        }
+    }
+
+    /// Goes on with another method, unless the caller takes over before it is used.
+    fn change_method(
+        &mut self,
+        cx: &mut Context<'_>,
+        stepper: &mut Box<dyn Stepper>,
+        method: Method,
+    ) -> Result<Option<FinishReason>, Failure> {
+        if method.is_implicit() && self.options.when_stiff == WhenStiff::Finish {
+            return Ok(Some(FinishReason::Stiff));
+        }
+        *stepper = method.make(cx, self.options);
+        self.quadratures.forget();
+        stepper.restart(cx, self.t, &self.y, None)?;
+        Ok(None)
     }
 
     /// Takes the sides of the guards, and lets the system react where one is across from the first moment, or where
@@ -279,12 +318,6 @@ impl Run<'_> {
             }
             Reaction::Finish(reason) => Ok(Some(reason)),
         }
-    }
-
-    /// Tells whether the caller takes over before this method is used.
-    fn leaves(&self, method: Method) -> bool {
-        let is_implicit = method.is_implicit();
-        is_implicit && self.options.when_stiff == WhenStiff::Finish
     }
 
     /// Ends a run that would need far more steps than are allowed: its end is out of reach.
@@ -357,7 +390,7 @@ impl Run<'_> {
         }
     }
 
-    /// Passes a singular position shortly behind the step just made, if there is one.
+    /// Passes a singular position shortly after the step just made, if there is one.
     fn pass_ahead(
         &mut self,
         cx: &mut Context<'_>,
@@ -392,6 +425,7 @@ impl Run<'_> {
         if let Some(h) = self.step_to_what_was_passed(cx, stepper)? {
             return Ok(Reaction::Restart { h });
         }
+
         // Asked in any case: it sums the integrals where the method itself has found them.
         let wants_dense = self.quadratures.needs_dense(stepper.quadrature())
             || !self.guards.is_empty()
@@ -399,6 +433,7 @@ impl Run<'_> {
         if wants_dense {
             stepper.prepare_dense(cx)?;
         }
+
         let end = stepper.t1();
         let ends_at_time_event = time_event == Some(end);
         loop {
@@ -441,6 +476,7 @@ impl Run<'_> {
             nodes,
             at_nodes: &[],
         });
+
         let passed = match passed {
             Passed::Unsure => {
                 stepper.prepare_dense(cx)?;
@@ -461,6 +497,7 @@ impl Run<'_> {
             }
             known => known,
         };
+
         Ok(match passed {
             Passed::At(t) if t - t0 > 16.0 * min_step(t0) => Some(t - t0),
             _ => None,
@@ -508,6 +545,7 @@ impl Run<'_> {
         } else {
             self.y_before.copy_from_slice(stepper.y1());
         }
+
         let mut flow = ControlFlow::Continue(());
         if t_next > self.t {
             let segment = Segment {
@@ -531,6 +569,7 @@ impl Run<'_> {
                 .observer
                 .step(&segment, self.quadratures.values(), cx.system);
         }
+
         self.t = t_next;
         self.y.copy_from_slice(&self.y_before);
         Ok(flow)
@@ -551,31 +590,56 @@ impl Run<'_> {
         if is_state_event {
             self.fired.extend_from_slice(self.guards.fired());
         }
+
+        let (has_changed, finish) = self.react_in_rounds(cx, h)?;
+        let record = EventRecord {
+            t,
+            y_before: &self.y_before,
+            y_after: &self.y,
+            fired: &self.fired,
+            is_time_event,
+            is_last: finish.is_some(),
+        };
+
+        let flow = self.observer.event(&record, cx.system);
+        Ok(match (finish, flow) {
+            (Some(reason), _) => Reaction::Finish(reason),
+            (None, ControlFlow::Break(())) => Reaction::Finish(FinishReason::Cancelled),
+            (None, ControlFlow::Continue(())) if has_changed => Reaction::Restart { h },
+            (None, ControlFlow::Continue(())) => Reaction::GoOn,
+        })
+    }
+
+    /// Hands the guards in `self.fired` to the system, and adds those that its reaction makes fire, until none does.
+    /// Tells whether anything changed, and whether the run ends.
+    fn react_in_rounds(
+        &mut self,
+        cx: &mut Context<'_>,
+        h: f64,
+    ) -> Result<(bool, Option<FinishReason>), Failure> {
+        let t = self.t;
         let mut first_of_round = 0;
-        let mut any_change = false;
-        let mut finish = None;
+        let mut has_changed = false;
         for round in 0.. {
             let fired = &self.fired[first_of_round..];
-            let outcome = cx
-                .system
-                .handle_event(t, &mut self.y, fired)
-                .map_err(|error| {
-                    let what = Function::HandleEvent;
-                    Trouble::Evaluation { t, error, what }.into_failure()
-                })?;
+            let outcome = cx.system.handle_event(t, &mut self.y, fired);
+            let outcome = outcome.map_err(|error| {
+                let what = Function::HandleEvent;
+                Trouble::Evaluation { t, error, what }.into_failure()
+            })?;
             match outcome {
                 EventOutcome::Stop { code } => {
-                    finish = Some(FinishReason::Stopped { code });
-                    break;
+                    return Ok((has_changed, Some(FinishReason::Stopped { code })));
                 }
                 EventOutcome::Continue { changed: false } => break,
-                EventOutcome::Continue { changed: true } => any_change = true,
+                EventOutcome::Continue { changed: true } => has_changed = true,
             }
-            let most = match round < ROUNDS_TOGETHER {
+
+            let max_fired = match round < ROUNDS_TOGETHER {
                 true => usize::MAX,
                 false => 1,
             };
-            if self.guards.is_empty() || !self.guards.settle(cx, (t, &self.y), h, most)? {
+            if self.guards.is_empty() || !self.guards.settle(cx, (t, &self.y), h, max_fired)? {
                 break;
             }
             first_of_round = self.fired.len();
@@ -586,21 +650,7 @@ impl Run<'_> {
                 return Err(Failure::EventLoop { t, guard, rounds });
             }
         }
-        let record = EventRecord {
-            t,
-            y_before: &self.y_before,
-            y_after: &self.y,
-            fired: &self.fired,
-            is_time_event,
-            is_last: finish.is_some(),
-        };
-        let flow = self.observer.event(&record, cx.system);
-        Ok(match (finish, flow) {
-            (Some(reason), _) => Reaction::Finish(reason),
-            (None, ControlFlow::Break(())) => Reaction::Finish(FinishReason::Cancelled),
-            (None, ControlFlow::Continue(())) if any_change => Reaction::Restart { h },
-            (None, ControlFlow::Continue(())) => Reaction::GoOn,
-        })
+        Ok((has_changed, None))
     }
 }
 

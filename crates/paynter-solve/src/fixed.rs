@@ -95,6 +95,7 @@ impl Fixed {
                 combine(y1, y0, h, [0.5, 0.5], [f0, k2]);
             }
         }
+
         if cx.system.projects() {
             cx.project(self.t1, &mut self.y1)?;
         }

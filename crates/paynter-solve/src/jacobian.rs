@@ -137,6 +137,7 @@ impl Jacobian {
             // The difference that the rounded sum really makes.
             *increment = (y + wished.copysign(*y)) - y;
         }
+
         let pattern = self.pattern.as_ref();
         let n = y.len();
         let colours = self

@@ -26,7 +26,7 @@ pub enum Stepping {
 }
 
 /// What a method is.
-struct Row {
+struct MethodEntry {
     /// In texts and results.
     name: &'static str,
     stepping: Stepping,
@@ -45,9 +45,9 @@ macro_rules! methods {
             /// All methods.
             pub const ALL: &'static [Method] = &[$(Method::$method,)*];
 
-            fn row(self) -> Row {
+            fn row(self) -> MethodEntry {
                 match self {
-                    $(Method::$method => Row { name: $name, stepping: Stepping::$stepping, make: $make },)*
+                    $(Method::$method => MethodEntry { name: $name, stepping: Stepping::$stepping, make: $make },)*
                 }
             }
         }

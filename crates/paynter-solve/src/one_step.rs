@@ -23,6 +23,8 @@ pub(crate) trait Formula {
     const MAX_GROWTH: f64;
     /// Where it evaluates between the ends of its step, as shares of it.
     const NODES: &'static [f64];
+    /// Whether roundings of the rates go into the step as they are: an implicit method damps those of fast variables.
+    const IS_EXPLICIT: bool;
 
     /// How many times its estimate the error of a step is taken for, at this relative tolerance: errors of
     /// many steps add up, and an estimate of a low order sees too little of a long step.
@@ -250,6 +252,7 @@ impl<F: Formula> OneStep<F> {
         let projects = cx.system.projects();
         let mut h_natural = self.h_next.min(cx.h_max);
         let mut was_rejected = false;
+        cx.keep_noise_fresh(t0, &self.y0);
         loop {
             cx.check_work(t0)?;
             let h = fit(h_natural, remaining);
@@ -277,8 +280,8 @@ impl<F: Formula> OneStep<F> {
             };
             cx.statistics.rejected += 1;
             was_rejected = true;
-            if matches!(trouble, Trouble::Error { .. }) {
-                cx.measure_noise(t0, &self.y0);
+            if F::IS_EXPLICIT && matches!(trouble, Trouble::Error { .. }) {
+                cx.look_for_noise(t0, &self.y0);
             }
             h_natural = h * factor.min(SAFETY);
             if trouble.is_fatal() || h_natural < min_step(t0) || h_natural.is_nan() {

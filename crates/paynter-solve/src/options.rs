@@ -429,6 +429,60 @@ pub enum BadInput {
     SystemShape,
 }
 
+fn ensure(holds: bool, problem: BadInput) -> Result<(), BadInput> {
+    if holds { Ok(()) } else { Err(problem) }
+}
+
+fn is_positive(value: f64) -> bool {
+    value.is_finite() && value > 0.0
+}
+
+/// Checks the tolerances of a system of `n` variables.
+fn check_tolerances(tolerances: &Tolerances, n: usize) -> Result<(), BadInput> {
+    let Tolerances { relative, absolute } = tolerances;
+    let is_relative = is_positive(*relative) && *relative < 1.0;
+    ensure(is_relative, BadInput::Tolerance)?;
+    match absolute {
+        Absolute::Scalar(value) => ensure(is_positive(*value), BadInput::Tolerance),
+        Absolute::PerVariable(values) => {
+            ensure(values.len() == n, BadInput::ToleranceLength)?;
+            let are_positive = values.iter().all(|&value| is_positive(value));
+            ensure(are_positive, BadInput::Tolerance)
+        }
+        Absolute::Growing {
+            least,
+            share,
+            groups,
+        } => {
+            let members = || groups.iter().flat_map(|group| &group.sizes);
+            let has_all = least.len() == n && share.len() == n;
+            ensure(
+                has_all && members().all(|member| member.0 < n),
+                BadInput::ToleranceLength,
+            )?;
+            let are_positive = members().all(|member| is_positive(member.1))
+                && least.iter().all(|&value| is_positive(value));
+            let are_shares = share.iter().all(|&part| (0.0..1.0).contains(&part));
+            ensure(are_positive && are_shares, BadInput::Tolerance)
+        }
+    }
+}
+
+/// Checks the sizes of steps over a time of this length.
+fn check_steps(options: &Options, length: f64) -> Result<(), BadInput> {
+    ensure(options.max_step > 0.0, BadInput::StepSize)?;
+    let given = options.initial_step.into_iter().chain(options.fixed_step);
+    for step in given {
+        ensure(is_positive(step), BadInput::StepSize)?;
+    }
+    if options.method.has_fixed_step() {
+        ensure(options.fixed_step.is_some(), BadInput::FixedStepMissing)?;
+        let n_steps = options.fixed_step.map_or(0.0, |step| length / step);
+        ensure(n_steps <= options.max_steps as f64, BadInput::TooManySteps)?;
+    }
+    Ok(())
+}
+
 /// Checks options and start against the system.
 pub(crate) fn check(
     system: &dyn System,
@@ -437,7 +491,6 @@ pub(crate) fn check(
     options: &Options,
 ) -> Result<(), BadInput> {
     let n = system.n();
-    let ensure = |holds: bool, problem: BadInput| if holds { Ok(()) } else { Err(problem) };
     ensure(t0.is_finite() && t_end.is_finite(), BadInput::TimeNotFinite)?;
     ensure(t_end >= t0, BadInput::EndBeforeStart)?;
     ensure(y0.len() == n, BadInput::StateLength)?;
@@ -451,54 +504,9 @@ pub(crate) fn check(
         BadInput::SystemShape,
     )?;
 
-    let is_positive = |value: f64| value.is_finite() && value > 0.0;
-    let Tolerances { relative, absolute } = &options.tolerances;
-    ensure(
-        is_positive(*relative) && *relative < 1.0,
-        BadInput::Tolerance,
-    )?;
-    match absolute {
-        Absolute::Scalar(value) => ensure(is_positive(*value), BadInput::Tolerance)?,
-        Absolute::PerVariable(values) => {
-            ensure(values.len() == n, BadInput::ToleranceLength)?;
-            ensure(
-                values.iter().all(|&value| is_positive(value)),
-                BadInput::Tolerance,
-            )?;
-        }
-        Absolute::Growing {
-            least,
-            share,
-            groups,
-        } => {
-            let mut members = groups.iter().flat_map(|group| &group.sizes);
-            ensure(
-                least.len() == n && share.len() == n && members.all(|member| member.0 < n),
-                BadInput::ToleranceLength,
-            )?;
-            let mut members = groups.iter().flat_map(|group| &group.sizes);
-            ensure(members.all(|m| is_positive(m.1)), BadInput::Tolerance)?;
-            ensure(
-                least.iter().all(|&value| is_positive(value))
-                    && share.iter().all(|&part| (0.0..1.0).contains(&part)),
-                BadInput::Tolerance,
-            )?;
-        }
-    }
-
-    ensure(options.max_step > 0.0, BadInput::StepSize)?;
-    for step in [options.initial_step, options.fixed_step]
-        .into_iter()
-        .flatten()
-    {
-        ensure(is_positive(step), BadInput::StepSize)?;
-    }
+    check_tolerances(&options.tolerances, n)?;
+    check_steps(options, t_end - t0)?;
     let has_algebraic_rows = algebraic.iter().any(|&is_algebraic| is_algebraic);
-    if options.method.has_fixed_step() {
-        ensure(options.fixed_step.is_some(), BadInput::FixedStepMissing)?;
-        let n_steps = options.fixed_step.map_or(0.0, |step| (t_end - t0) / step);
-        ensure(n_steps <= options.max_steps as f64, BadInput::TooManySteps)?;
-    }
     let is_explicit = options.method != Method::Auto && !options.method.is_implicit();
     ensure(
         !(is_explicit && has_algebraic_rows),

@@ -15,6 +15,7 @@ pub(crate) fn reverse_cuthill_mckee(pattern: &Pattern) -> Vec<usize> {
     let mut order = Vec::with_capacity(n);
     let mut by_degree: Vec<usize> = (0..n).collect();
     by_degree.sort_by_key(|&v| graph.neighbours(v).len());
+
     for &seed in &by_degree {
         if is_placed[seed] {
             continue;
@@ -37,6 +38,7 @@ pub(crate) fn reverse_cuthill_mckee(pattern: &Pattern) -> Vec<usize> {
             order[sorted_from..].sort_by_key(|&v| (graph.neighbours(v).len(), v));
         }
     }
+
     order.reverse();
     order
 }

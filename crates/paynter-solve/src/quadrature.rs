@@ -236,6 +236,7 @@ impl Quadratures {
                 self.forget();
             }
         }
+
         self.open.push((dense.t0(), dense.t1(), 0));
         let (mut whole, mut n_panels) = (0.0f64, 0);
         while let Some((from, to, depth)) = self.open.pop() {
@@ -335,9 +336,11 @@ impl Quadratures {
             self.evaluate(dense.t0(), dense.y0(), system)?;
             self.ends.push(dense.t0(), &self.rates);
         }
+
         refuse_not_finite(dense.t1(), end, Function::QuadratureRates)
             .map_err(Trouble::into_failure)?;
         self.ends.push(dense.t1(), end);
+
         // Of the polynomials of all degrees the one that differs least from its forerunner.
         let mut best = (f64::INFINITY, [0.0; MOST_ENDS]);
         let mut before = self.ends.weights(1);
@@ -351,6 +354,7 @@ impl Quadratures {
             }
             before = weights;
         }
+
         for i in 0..self.sum.len() {
             self.sum[i] = self.ends.integral(&best.1, i);
         }
@@ -396,6 +400,7 @@ impl Quadratures {
                 self.rough[i] += rough * self.rates[i];
             }
         }
+
         let difference: f64 = self.sum[..self.n_checked]
             .iter()
             .zip(&self.rough)

@@ -367,6 +367,7 @@ impl Formula for Rodas5P {
     const BETA: f64 = 0.0;
     const MAX_GROWTH: f64 = 6.0;
     const NODES: &'static [f64] = NODES.split_at(5).0.split_at(1).1;
+    const IS_EXPLICIT: bool = false;
     const STABILITY_LIMIT: f64 = f64::INFINITY;
 
     /// Undamped motion sums the errors of all steps up; with this, a pendulum of four periods errs by less
@@ -436,6 +437,7 @@ impl Formula for Rodas5P {
             cx.statistics.linear_solves += 1;
             cx.statistics.linear_work += self.matrix.solve(u);
         }
+
         y1.copy_from_slice(&self.stage);
         add(y1, &self.u[STAGES - 1]);
         refuse(t + h, y1, Function::Rhs).map_err(|_| Trouble::Singular { t, index: None })?;

@@ -31,6 +31,7 @@ impl Sparse {
             entries.push((column, column));
             entries.extend(jacobian.column(column).iter().map(|&row| (row, column)));
         }
+
         let pattern = Pattern::from_entries(n, &entries)?;
         let place = |row: usize, column: usize| {
             let start = pattern.column_starts()[column];
@@ -46,6 +47,7 @@ impl Sparse {
             })
             .map(|(row, column)| place(row, column))
             .collect();
+
         let diagonal = (0..n).map(|i| place(i, i)).collect();
         let symbolic = SymbolicLu::try_new(symbolic_ref(&pattern)).ok()?;
         Some(Self {

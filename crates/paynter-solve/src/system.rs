@@ -4,7 +4,7 @@
 //! Out: the contract between that implementation and every method of this crate.
 //!
 //! The problem is `M ẏ = f(t, y)` with `M` diagonal: ones for differential rows, zeros for
-//! algebraic rows. Beside it stand guards (state events), exact time events, a projection on
+//! algebraic rows. Beside it are guards (state events), exact time events, a projection on
 //! invariants, and quadratures that are integrated but never fed back.
 //!
 //! **Invariant:** `rhs`, `jacobian`, `time_derivative`, `guards` and `quadrature_rates` are
@@ -214,6 +214,15 @@ pub trait System {
     fn noise(&mut self, _t: f64, _y: &[f64], _noise: &mut [f64]) -> Result<bool, EvalError> {
         Ok(false)
     }
+
+    /// Silences a guard whose values at `(t, y)` are roundings of others: none of them means that it has crossed. Tells
+    /// whether it could tell. Larger values are heard as always.
+    fn silence(&mut self, _t: f64, _y: &[f64], _guard: usize) -> bool {
+        false
+    }
+
+    /// Hears a guard again that was silenced.
+    fn hear(&mut self, _guard: usize) {}
 
     /// Gives the pattern of `∂f/∂y`; `None` means dense.
     fn jacobian_pattern(&self) -> Option<&Pattern> {

@@ -16,7 +16,7 @@ pub(crate) struct Tridiagonal {
     places: Vec<usize>,
     /// Entries above, on and below the diagonal of each column.
     entries: Vec<[f64; 3]>,
-    rows: Vec<Row>,
+    rows: Vec<FactorRow>,
     /// Second diagonal above; filled by exchanges only.
     second: Vec<f64>,
     has_exchanges: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Tridiagonal {
 
 /// One row of the factors.
 #[derive(Clone, Copy, Default)]
-struct Row {
+struct FactorRow {
     /// Multiplier that eliminates the entry below.
     lower: f64,
     /// Inverse of the pivot.
@@ -62,7 +62,7 @@ impl Tridiagonal {
             mass: mass_diagonal(n, algebraic),
             places,
             entries: vec![[0.0; 3]; n],
-            rows: vec![Row::default(); n],
+            rows: vec![FactorRow::default(); n],
             second: vec![0.0; n],
             has_exchanges: false,
             x: vec![0.0; n],
@@ -79,6 +79,7 @@ impl Tridiagonal {
         for (&place, mass) in self.position.iter().zip(&self.mass) {
             self.entries[place][1] += c * mass;
         }
+
         self.has_exchanges = false;
         // Pivot row as eliminated so far: its diagonal and the two entries beside it.
         let mut diagonal = self.entries[0][1];
@@ -92,7 +93,7 @@ impl Tridiagonal {
                 }
                 let inverse = 1.0 / diagonal;
                 let multiplier = lower * inverse;
-                self.rows[i] = Row {
+                self.rows[i] = FactorRow {
                     lower: multiplier,
                     inverse,
                     upper,
@@ -110,7 +111,7 @@ impl Tridiagonal {
                 let multiplier = diagonal * inverse;
                 let beside = self.entries[i + 1][1];
                 let second = self.entries.get(i + 2).map_or(0.0, |column| column[0]);
-                self.rows[i] = Row {
+                self.rows[i] = FactorRow {
                     lower: multiplier,
                     inverse,
                     upper: beside,
@@ -131,6 +132,7 @@ impl Tridiagonal {
         for (value, &place) in b.iter().zip(&self.position) {
             x[place] = *value;
         }
+
         if self.has_exchanges {
             for i in 0..n.saturating_sub(1) {
                 if self.rows[i].is_exchanged {
@@ -167,6 +169,7 @@ impl Tridiagonal {
                 *value = next;
             }
         }
+
         for (value, &place) in b.iter_mut().zip(&self.position) {
             *value = self.x[place];
         }

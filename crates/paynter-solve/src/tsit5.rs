@@ -97,6 +97,7 @@ impl Formula for Tsit5 {
     const BETA: f64 = 0.04;
     const MAX_GROWTH: f64 = 10.0;
     const NODES: &'static [f64] = &C;
+    const IS_EXPLICIT: bool = true;
     /// The region reaches to 3.5 along the negative real axis; a little less gives the alarm
     /// before steps are rejected for it.
     const STABILITY_LIMIT: f64 = 3.25;
@@ -144,7 +145,7 @@ impl Formula for Tsit5 {
                     + E[5] * k6[i]
                     + E[6] * k7[i]);
         }
-        // Stages 6 and 7 stand at the same time.
+        // Stages 6 and 7 are at the same time.
         self.stiffness = Stiffness::estimate(h, (g, y1), (k6, k7));
         Ok(())
     }
@@ -172,7 +173,7 @@ impl Formula for Tsit5 {
     }
 
     fn shift(&mut self) {
-        // The last stage of a step stands where the next begins.
+        // The last stage of a step is where the next begins.
         self.k.swap(0, 6);
     }
 

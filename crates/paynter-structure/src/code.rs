@@ -1,14 +1,6 @@
 //! Codes of what the structure of a model does not allow, or shows.
 
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $text:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-        /// All codes: (code, title, explanation).
-        pub const ALL: &[(&str, &str, &str)] = &[$(($code, $title, $text)),*];
-    };
-}
-
-codes! {
+paynter::syntax::codes! {
     NO_INPUT = "E0850", "no input acts on the model",
         "Controllability, zeros, inversion and gains are questions about inputs. The model has no `input`, no source with a value, and the call names none. Name inputs with `--from`: an `input` of the model, a signal that a line `name = …` defines, or what a source sets (`supply.e`).";
     NO_OUTPUT = "E0851", "no output is measured",
@@ -33,7 +25,7 @@ codes! {
         "A residual that runs on data needs sensors of what a junction shares: the effort of a 0-junction, the flow of a 1-junction, or a signal that is one of them. A displacement, a sum or a product cannot be forced upon a junction.";
     NO_BICAUSAL = "E0862", "an inverse without bicausal strokes",
         "An inverse is drawn with source-sensors (SS) at inputs and outputs and bicausal bonds between them, which carry effort and flow the same way. That needs as many outputs as inputs, inputs that are sources, outputs that junctions share, and lines of bonds from each output to an input that have no junction in common. Where a line would force a junction that another source forces already, there is none. `--want` computes the inverse from the equations all the same.";
-    NO_ESTIMATE = "E0863", "elements that the data does not tell",
+    NO_ESTIMATE = "E0863", "elements that the data do not determine",
         "An element is estimated by taking its law out and computing its effort and flow from what the sensors measured, through the rest of the model (bicausal estimation). That needs as many sensors as elements, elements of one size (R, C or I), an inverse that exists and is stable, at most three differentiations of the data, and data in which the element moves. `paynter fit` estimates parameters by comparing whole runs instead.";
     OTHER_START = "W0865", "target curves that begin elsewhere than the model",
         "The states at the start fix the outputs there, and as many of their derivatives as an input has integrations to pass. Target curves with other values there ask for a jump of states, which takes an impulse. The inverse then begins where the curves ask for, not where the model begins: what it needs is right for a model that begins so. Begin the curves like the model, or give the model the start values that the warning lists.";

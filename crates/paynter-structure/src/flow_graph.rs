@@ -97,24 +97,7 @@ pub fn flow_graph(subject: &Subject<'_>) -> Result<FlowGraph, NoFlow> {
             }
         })
         .collect();
-    // Parameters that follow a constant input vary with it.
-    let mut bindings: Vec<(SymbolId, ExprId)> = Vec::new();
-    for k in 0..subject.graph().signals.symbols.len() as u32 {
-        let symbol = SymbolId(k);
-        if let Role::Parameter {
-            binding: Some(binding),
-            ..
-        } = draft.dae.symbol(symbol).role
-            && !inputs.contains(&symbol)
-            && follows_any(subject.graph(), symbol, &inputs)
-        {
-            draft.followers.insert(symbol);
-            bindings.push((symbol, binding));
-        }
-    }
-    for (symbol, binding) in bindings {
-        draft.slopes(binding, symbol, &inputs);
-    }
+    draft.add_followers(subject, &inputs);
     draft.equations(&inputs)?;
     draft.rates();
     let outputs: Vec<SymbolId> = subject
@@ -127,6 +110,29 @@ pub fn flow_graph(subject: &Subject<'_>) -> Result<FlowGraph, NoFlow> {
         })
         .collect();
     Ok(draft.finish(&inputs, &outputs))
+}
+
+impl Draft {
+    /// Adds the parameters that follow a constant input: they vary with it.
+    fn add_followers(&mut self, subject: &Subject<'_>, inputs: &[SymbolId]) {
+        let mut bindings: Vec<(SymbolId, ExprId)> = Vec::new();
+        for k in 0..subject.graph().signals.symbols.len() as u32 {
+            let symbol = SymbolId(k);
+            if let Role::Parameter {
+                binding: Some(binding),
+                ..
+            } = self.dae.symbol(symbol).role
+                && !inputs.contains(&symbol)
+                && follows_any(subject.graph(), symbol, inputs)
+            {
+                self.followers.insert(symbol);
+                bindings.push((symbol, binding));
+            }
+        }
+        for (symbol, binding) in bindings {
+            self.slopes(binding, symbol, inputs);
+        }
+    }
 }
 
 /// The name that a path shows where it passes a symbol.

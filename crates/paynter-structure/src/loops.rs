@@ -23,6 +23,7 @@ use paynter::symbolic::normal::normal_form;
 use paynter::symbolic::print::{Style, to_text};
 use paynter::symbolic::walk::{for_each_argument, substitute, symbols_of};
 use paynter::symbolic::{Dae, ExprId, Function1, Node, Role, SymbolId};
+use paynter::table::Column;
 use std::f64::consts::PI;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -169,19 +170,23 @@ fn run(
     {
         return Err(Refused::Run(diagnostics));
     }
-    let columns = &run.table.columns;
+    let ranges = run.ranges[..asked.len()].to_vec();
+    let together = radius_along(gains, &run.table.columns[asked.len()..]);
+    Ok(Some(Visited { ranges, together }))
+}
+
+/// The range of the gain of all loops together over the rows of a run, from the numbers it is made of.
+fn radius_along(gains: &LoopGains, columns: &[Column]) -> Option<Range> {
     let n_rows = columns.first().map_or(0, |c| c.values.len());
     let mut together: Option<Range> = None;
     for row in 0..n_rows {
-        let numbers = columns[asked.len()..].iter().map(|c| c.values[row]);
-        let numbers: Vec<f64> = numbers.collect();
+        let numbers: Vec<f64> = columns.iter().map(|c| c.values[row]).collect();
         if let Some(x) = gains.radius(&numbers, &|_| true) {
             let (low, high) = together.unwrap_or((x, x));
             together = Some((low.min(x), high.max(x)));
         }
     }
-    let ranges = run.ranges[..asked.len()].to_vec();
-    Ok(Some(Visited { ranges, together }))
+    together
 }
 
 fn formula(dae: &mut Dae, e: ExprId) -> String {

@@ -39,10 +39,10 @@ pub struct Subject<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoGeneric(pub String);
 
-/// Inputs and outputs where the call leaves them open: `linearize` of the experiment, else what [`paynter::linear::ask`]
+/// Inputs and outputs where the call leaves them open: `linearize` of the experiment, else what [`paynter::linear::linear_request`]
 /// gives, with the outputs of the model before what is recorded.
 pub fn ask(design: &Design, at: Option<f64>) -> LinearRequest {
-    let mut ask = paynter::linear::ask(design, at, false);
+    let mut ask = paynter::linear::linear_request(design, at, false);
     // Structure is asked of the continuous plant.
     ask.sampled = Sampled::Refused;
     let is_open = design.linear.to.is_empty() && design.plan.linearize.is_empty();

@@ -88,13 +88,13 @@ fn every_message_reads_as_expected() {
 
 #[test]
 fn no_code_lacks_a_fixture() {
-    fixtures().cover(paynter_structure::code::ALL.iter().map(|row| row.0));
+    fixtures().cover(paynter_structure::code::TABLE.iter().map(|row| row.0));
 }
 
 #[test]
 fn codes_differ_from_those_of_all_other_stages() {
     let others = paynter::codes();
-    for (code, _, _) in paynter_structure::code::ALL {
+    for (code, _, _) in paynter_structure::code::TABLE {
         assert!(others.iter().all(|row| row.0 != *code), "{code} is taken");
     }
 }

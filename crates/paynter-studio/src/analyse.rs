@@ -4,15 +4,15 @@
 //! Out: an [`Analysis`], a pure function of the texts.
 
 use crate::derived::{derived, is_lagrangian};
-use crate::view::{canvas, reasons};
+use crate::view::{canvas, part_kind, reasons};
 use crate::wire::{
-    Analysis, ExperimentItem, Facts, Fix, Focus, Label, LessonStep, Message, ModelItem, Parameter,
-    Reason, Span, Spans, TextChange,
+    Analysis, ExperimentItem, Facts, Fix, Focus, Label, LessonStep, Loop, Message, ModelItem,
+    Parameter, Reason, Span, Spans, TextChange,
 };
 use paynter::syntax::{FileId, ast};
 use paynter_service::document::Document;
 use paynter_service::place::Range;
-use paynter_service::view::{Signal, SignalSort};
+use paynter_service::view::{Signal, SignalSort, Structure};
 use paynter_service::{Severity, View as Level, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
@@ -50,6 +50,7 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
         path: focus.path.clone(),
         version,
         messages: found.iter().map(message).collect(),
+        top: model.clone(),
         view,
         change: None,
         spans: Spans::default(),
@@ -58,7 +59,8 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
             order: structure.map(|s| s.order),
             states: structure.map(|s| s.states.clone()).unwrap_or_default(),
             dependent: structure.map(|s| s.dependent.clone()).unwrap_or_default(),
-            loops: structure.map_or(0, |s| s.loops.len()),
+            n_loops: structure.map_or(0, |s| s.loops.len()),
+            loops: structure.map(loops).unwrap_or_default(),
             strict: document
                 .as_ref()
                 .is_some_and(|d| d.parsed.ast.units_strict.is_some()),
@@ -67,6 +69,21 @@ pub fn analyse(workspace: &Workspace, full: &str, focus: &Focus, version: usize)
         experiments: items.experiments,
         ms: 1e3 * begin.elapsed().as_secs_f64(),
     }
+}
+
+/// More loops than these nobody looks at one by one; they are sent at every key stroke.
+const MOST_LOOPS: usize = 50;
+/// More variables than these are no name of a loop.
+const MOST_VARIABLES: usize = 6;
+
+fn loops(structure: &Structure) -> Vec<Loop> {
+    let pairs = structure.loops.iter().zip(&structure.loop_bonds);
+    let made = pairs.take(MOST_LOOPS).map(|(variables, bonds)| Loop {
+        variables: variables.iter().take(MOST_VARIABLES).cloned().collect(),
+        n_variables: variables.len(),
+        bonds: bonds.clone(),
+    });
+    made.collect()
 }
 
 /// Why a bond of the level looked at has its stroke.
@@ -81,7 +98,7 @@ pub fn why(workspace: &Workspace, full: &str, focus: &Focus, bond: &str) -> Vec<
     };
     let found = level.bonds.iter().find(|b| b.id == bond);
     found
-        .map(|b| reasons(&level, &b.reasons))
+        .map(|b| reasons(&level, &b.reasons, &focus.level))
         .unwrap_or_default()
 }
 
@@ -97,8 +114,8 @@ pub fn lesson(workspace: &Workspace, full: &str, focus: &Focus) -> Vec<LessonSte
     };
     let steps = level.structure.as_ref().map(|s| s.steps.as_slice());
     let step = |(decision, follows): &(String, Vec<String>)| LessonStep {
-        decision: reasons(&level, std::slice::from_ref(decision)).pop(),
-        follows: reasons(&level, follows),
+        decision: reasons(&level, std::slice::from_ref(decision), &focus.level).pop(),
+        follows: reasons(&level, follows, &focus.level),
     };
     steps.unwrap_or_default().iter().map(step).collect()
 }
@@ -123,13 +140,14 @@ pub fn enter(
         Some(derived) => (&derived.workspace, derived.path.clone()),
         None => (workspace, full.to_owned()),
     };
+    let top = path.clone();
     let mut level = workspace.view(&path, model)?;
-    for part in way {
+    for (depth, part) in way.iter().enumerate() {
         let node = level
             .nodes
             .iter()
             .find(|n| n.name.as_deref() == Some(part))?;
-        let kind = node.kind.rsplit('.').next()?.to_owned();
+        let kind = part_kind(node).rsplit('.').next()?.to_owned();
         let analysis = workspace.analysis(&path)?;
         let (file, _) = analysis
             .find_name(&kind, 0)
@@ -137,7 +155,11 @@ pub fn enter(
         if file != 0 {
             path = text_of(workspace, &analysis, file)?;
         }
-        level = workspace.view(&path, &kind)?;
+        // Its strokes are those that it has in the whole; alone it may have others, or lack values.
+        let place = (path.as_str(), kind.as_str());
+        level = workspace
+            .view_inside(place, (&top, model), &way[..=depth])
+            .or_else(|| workspace.view(&path, &kind))?;
     }
     Some((path, level))
 }

@@ -34,8 +34,27 @@ pub fn edit(
 ) -> Result<Edited, String> {
     let old = workspace.text(path).ok_or("the text is not open")?;
     let mut copy = copy_of(workspace);
+    let select = carry_out(&mut copy, (path, model), edit)?;
+    let new = copy.text(path).ok_or("the text is not open")?;
+    let change = difference(&old, &new);
+    let changes = change.map(|(from, to, insert)| TextChange { from, to, insert });
+    Ok(Edited {
+        changes: changes.into_iter().collect(),
+        select,
+    })
+}
 
-    let before = view_of(&copy, path, model)?;
+/// Carries an edit out on texts that nobody else sees; gives what to select afterwards.
+///
+/// # Errors
+///
+/// Why it cannot be done, in words.
+pub fn carry_out(
+    copy: &mut Workspace,
+    (path, model): (&str, &str),
+    edit: &GraphEdit,
+) -> Result<Option<String>, String> {
+    let before = view_of(copy, path, model)?;
     let mut select = None;
     match edit {
         GraphEdit::Add {
@@ -50,8 +69,7 @@ pub fn edit(
                 value: some(value),
                 at: *at,
             };
-            let to = to.as_deref();
-            select = Some(add((&mut copy, &before), (path, model), &step, to)?);
+            select = Some(add((copy, &before), (path, model), &step, to.as_deref())?);
         }
         GraphEdit::Insert { bond, part, value } => {
             let step = Edit::InsertOnBond {
@@ -61,43 +79,36 @@ pub fn edit(
                 value: some(value),
                 at: None,
             };
-            select = place(&mut copy, &before, (path, model), &step)?;
+            select = place(copy, &before, (path, model), &step)?;
         }
         GraphEdit::Connect { from, to } => {
             let (from, to) = drawn_direction(&before, from, to);
-            apply(&mut copy, path, model, &Edit::Connect { from, to })?;
+            apply(copy, path, model, &Edit::Connect { from, to })?;
         }
         GraphEdit::Paste { text, at } => {
             let step = Edit::Paste {
                 text: text.clone(),
                 at: *at,
             };
-            select = place(&mut copy, &before, (path, model), &step)?;
+            select = place(copy, &before, (path, model), &step)?;
         }
         GraphEdit::Duplicate { .. } | GraphEdit::Group { .. } => {
             let step = simple(edit, &before);
-            select = place(&mut copy, &before, (path, model), &step)?;
+            select = place(copy, &before, (path, model), &step)?;
         }
         GraphEdit::Rename { node, name } => {
             let step = Edit::Rename {
                 node: node.clone(),
                 name: name.clone(),
             };
-            apply(&mut copy, path, model, &step)?;
+            apply(copy, path, model, &step)?;
             select = Some(name.clone());
         }
         // Needs a loader of its own: `rewrites`.
-        GraphEdit::Rewrite { .. } => return Err("a rewriting is no edit by hand".to_owned()),
-        other => apply(&mut copy, path, model, &simple(other, &before))?,
+        GraphEdit::Rewrite { .. } => return Err("a rewriting is not an edit by hand".to_owned()),
+        other => apply(copy, path, model, &simple(other, &before))?,
     }
-
-    let new = copy.text(path).ok_or("the text is not open")?;
-    let change = difference(&old, &new);
-    let changes = change.map(|(from, to, insert)| TextChange { from, to, insert });
-    Ok(Edited {
-        changes: changes.into_iter().collect(),
-        select,
-    })
+    Ok(select)
 }
 
 /// Carries a step out that makes something; gives what is new.
@@ -132,7 +143,7 @@ fn add(
 }
 
 /// A workspace with the same open texts.
-fn copy_of(workspace: &Workspace) -> Workspace {
+pub fn copy_of(workspace: &Workspace) -> Workspace {
     let mut copy = Workspace::new([]);
     for open in workspace.open_files() {
         if let Some(text) = workspace.text(&open) {

@@ -6,6 +6,7 @@
 //!
 //! **Invariant:** every point sent is a point of the curve; a peak is never lost, however narrow.
 
+use paynter::draw::thin::extremes_of;
 use paynter::scene::Film;
 use serde_json::{Value, json};
 
@@ -87,19 +88,7 @@ fn thin(x: &[f64], y: &[f64], max_points: usize) -> Curve {
             y: y.to_vec(),
         };
     }
-    let per_bin = n.div_ceil((max_points / 2).max(1));
-    let mut kept = vec![0];
-    for start in (0..n).step_by(per_bin) {
-        let bin = start..(start + per_bin).min(n);
-        let low = bin
-            .clone()
-            .min_by(|&a, &b| y[a].total_cmp(&y[b]))
-            .unwrap_or(start);
-        let high = bin.max_by(|&a, &b| y[a].total_cmp(&y[b])).unwrap_or(start);
-        kept.extend([low.min(high), low.max(high)]);
-    }
-    kept.push(n - 1);
-    kept.dedup();
+    let kept = extremes_of(&y[..n], max_points);
     Curve {
         x: kept.iter().map(|&i| x[i]).collect(),
         y: kept.iter().map(|&i| y[i]).collect(),

@@ -50,6 +50,30 @@ pub struct Made<'m> {
     pub compile_ms: f64,
 }
 
+/// A run that has no outcome yet.
+#[derive(Clone, Debug)]
+pub struct Begun {
+    head: Value,
+    span: (f64, f64),
+}
+
+impl Begun {
+    /// What is known of a run before it ends.
+    pub fn new(design: &Design, made: &Made<'_>) -> Self {
+        Begun {
+            span: (design.plan.start, design.plan.stop),
+            head: json!({
+                "run": made.run, "purpose": "run", "path": made.path, "model": design.model,
+                "experiment": design.plan.name.clone().unwrap_or_default(),
+                "measures": [], "comparisons": [], "audit": null, "ending": "", "complete": false, "underWay": true,
+                "messages": [], "events": [],
+                "stats": { "method": "", "steps": 0, "rtol": design.plan.rtol, "ms": 0, "compileMs": made.compile_ms },
+                "rough": made.rough,
+            }),
+        }
+    }
+}
+
 impl Shown {
     /// Makes what is shown of an outcome.
     pub fn new(design: &Design, outcome: &Outcome, made: &Made<'_>) -> Self {
@@ -102,6 +126,16 @@ impl Shown {
         }
     }
 
+    /// Makes what is shown of a run that goes on: its curves so far.
+    pub fn so_far(begun: &Begun, plots: &[Plot]) -> Self {
+        let panels = plots.iter().flat_map(|p| &p.panels).flat_map(split_sides);
+        Shown {
+            span: begun.span,
+            panels: panels.collect(),
+            head: begun.head.clone(),
+        }
+    }
+
     /// Makes a result of named curves over time, such as the power of each bond.
     pub fn of_curves(purpose: &str, path: &str, title: &str, curves: Vec<(String, Curve)>) -> Self {
         let ends = curves
@@ -133,6 +167,11 @@ impl Shown {
             panels: panels.collect(),
             span: (0.0, 0.0),
         }
+    }
+
+    /// The number of the run.
+    pub fn run(&self) -> u64 {
+        self.head["run"].as_u64().unwrap_or(0)
     }
 
     /// Writes the frame of what is seen of a span of time, in so many pixels.

@@ -5,18 +5,22 @@
 //!
 //! **Invariant:** at most one run is under way and one of each kind waits; a newer ask replaces the waiting one.
 
+use crate::analyse::enter;
 use crate::bonds::{want_powers, want_signals};
 use crate::export::{Format, file, file_frame};
 use crate::frame::{Curve, film_frame};
 use crate::hub::{Hub, Out};
-use crate::result::{Made, Shown};
+use crate::result::{Begun, Made, Shown};
+use crate::seen::Seen;
 use crate::wire::{Focus, RunAsk};
 use paynter::draw::plot::Plot;
+use paynter::model::graph::BondId;
 use paynter::run::{RunChoice, run};
 use paynter::scene::film;
 use paynter::simulate::Ending;
 use paynter::syntax::Diagnostic;
 use paynter::table::Table;
+use paynter::watching::Watch;
 use paynter::{Choice, Design, DesignError, design_in};
 use serde_json::json;
 use std::ops::ControlFlow;
@@ -30,6 +34,8 @@ const ROUGH_TOLERANCE: f64 = 1e-6;
 /// else no curve would be seen before the hand is still.
 const PATIENCE: Duration = Duration::from_millis(300);
 const PROGRESS_EVERY: Duration = Duration::from_millis(100);
+/// A run that takes longer than this shows its curves while it goes on.
+const LONG: Duration = Duration::from_millis(250);
 
 /// What waits to be done.
 #[derive(Default)]
@@ -50,15 +56,24 @@ pub struct Runner {
     newest: AtomicU64,
     newest_is_rough: AtomicBool,
     last: Mutex<Option<Last>>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 /// The last finished run.
 struct Last {
     ask: RunAsk,
-    shown: Arc<Shown>,
     name: String,
     table: Arc<Table>,
     plots: Vec<Plot>,
+}
+
+/// The last run once more, for the bonds of the level that is looked at.
+struct Again {
+    design: Design,
+    level: paynter_service::View,
+    /// The scalar bonds of the design's graph behind each drawn bond.
+    behind: Vec<(String, Vec<BondId>)>,
+    path: String,
 }
 
 impl Runner {
@@ -71,6 +86,7 @@ impl Runner {
             newest: AtomicU64::new(0),
             newest_is_rough: AtomicBool::new(false),
             last: Mutex::new(None),
+            seen: Arc::default(),
         });
         let own = runner.clone();
         std::thread::spawn(move || own.work(&hub, &out, &focus));
@@ -82,6 +98,7 @@ impl Runner {
         self.newest_is_rough.store(ask.rough, Ordering::SeqCst);
         self.newest.store(ask.run, Ordering::SeqCst);
         self.is_cancelled.store(false, Ordering::SeqCst);
+        self.look(|seen| seen.look_at(ask.from.zip(ask.to), ask.width));
         self.change(|w| w.run = Some(ask));
     }
 
@@ -111,11 +128,18 @@ impl Runner {
         self.change(|w| w.is_closed = true);
     }
 
-    /// Gives a part of the last result, finely.
-    pub fn zoom(&self, range: Option<(f64, f64)>, width: usize) -> Option<Vec<u8>> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        last.as_ref()
-            .map(|l| l.shown.frame(Some("zoom"), range, width))
+    /// Gives a part of the curves that are seen, finely.
+    pub fn zoom(&self, range: Option<(f64, f64)>, width: usize) -> Vec<Vec<u8>> {
+        self.look(|seen| seen.zoom(range, width))
+    }
+
+    /// Keeps the curves of these runs for zooming.
+    pub fn pin(&self, runs: &[u64]) {
+        self.look(|seen| seen.pin(runs));
+    }
+
+    fn look<R>(&self, look: impl FnOnce(&mut Seen) -> R) -> R {
+        look(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Gives the last run as a file.
@@ -203,6 +227,12 @@ impl Runner {
             design.plan.rtol = design.plan.rtol.max(ROUGH_TOLERANCE);
         }
         let compile_ms = 1e3 * begin.elapsed().as_secs_f64();
+        let made = Made {
+            run: ask.run,
+            path: &ask.path,
+            rough: ask.rough,
+            compile_ms,
+        };
         let (start, stop) = (design.plan.start, design.plan.stop);
         let mut told = Instant::now();
         let mut progress = |t: f64| {
@@ -213,7 +243,11 @@ impl Runner {
             }
             self.goes_on(&ask, begin)
         };
-        let outcome = match run(&design, &RunChoice::default(), &mut progress) {
+        let choice = RunChoice {
+            watch: Some(self.watch(out, Begun::new(&design, &made))),
+            ..RunChoice::default()
+        };
+        let outcome = match run(&design, &choice, &mut progress) {
             Ok(outcome) => outcome,
             Err(messages) => return failed(words(&messages)),
         };
@@ -221,23 +255,26 @@ impl Runner {
         if is_cancelled && self.newest.load(Ordering::SeqCst) != ask.run {
             return;
         }
-        let made = Made {
-            run: ask.run,
-            path: &ask.path,
-            rough: ask.rough,
-            compile_ms,
-        };
-        let shown = Arc::new(Shown::new(&design, &outcome, &made));
-        out.binary(shown.frame(None, None, ask.width));
+        let shown = Shown::new(&design, &outcome, &made);
+        out.binary(self.look(|seen| seen.show(shown)));
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let name = design.plan.name.clone().unwrap_or(design.model);
         *last = Some(Last {
             ask,
-            shown,
             name,
             table: Arc::new(outcome.run.table),
             plots: outcome.plots,
         });
+    }
+
+    /// Sends the curves of a long run while it goes on.
+    fn watch(&self, out: &Out, begun: Begun) -> Watch {
+        let (seen, out) = (self.seen.clone(), out.clone());
+        Watch::new(LONG, PROGRESS_EVERY, move |plots| {
+            let shown = Shown::so_far(&begun, &plots);
+            let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+            out.binary(seen.show(shown));
+        })
     }
 
     fn goes_on(&self, ask: &RunAsk, begin: Instant) -> ControlFlow<()> {
@@ -250,47 +287,47 @@ impl Runner {
         }
     }
 
-    /// The design of the last run, and the view of its model.
-    fn again(&self, hub: &Arc<Hub>) -> Option<(Design, paynter_service::View, RunAsk)> {
+    /// The design of the last run, and what is drawn of the level that is looked at.
+    fn again(&self, hub: &Arc<Hub>, focus: &Focus) -> Option<Again> {
         let ask = {
             let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
             last.as_ref()?.ask.clone()
         };
         let design = design_of(hub, &ask).ok()?;
         let full = hub.full(&ask.path).ok()?;
-        let view = hub.workspace().view(&full, &design.model)?;
-        Some((design, view, ask))
+        let workspace = hub.workspace();
+        let (path, level) = enter(&workspace, &full, &design.model, &focus.level)?;
+        let graph = (&*design.graph, &design.project);
+        let behind = workspace.bonds_behind((&path, &level.model), graph, &focus.level)?;
+        drop(workspace);
+        Some(Again {
+            design,
+            level,
+            behind,
+            path: ask.path,
+        })
     }
 
     fn signals(&self, hub: &Arc<Hub>, focus: &Focus, of: &str, width: usize) -> Option<Vec<u8>> {
-        if !focus.level.is_empty() {
-            return None;
-        }
-        let (mut design, view, ask) = self.again(hub)?;
-        let own = |b: &&paynter_service::view::Bond| b.id == of;
+        let mut again = self.again(hub, focus)?;
+        let bonds = &again.level.bonds;
         let touching = || {
-            view.bonds
-                .iter()
-                .filter(|b| b.from.node == of || b.to.node == of)
+            let near = bonds.iter();
+            near.filter(|b| b.from.node == of || b.to.node == of)
         };
-        let drawn = view
-            .bonds
-            .iter()
-            .find(own)
-            .or_else(|| touching().next().filter(|_| touching().count() == 1))?;
-        want_signals(&mut design, drawn)?;
-        let curves = self.columns(&design)?;
-        Some(Shown::of_curves("curves", &ask.path, of, curves).frame(None, None, width))
+        let own = bonds.iter().find(|b| b.id == of);
+        let drawn = own.or_else(|| touching().next().filter(|_| touching().count() == 1))?;
+        let (_, behind) = again.behind.iter().find(|(id, _)| *id == drawn.id)?;
+        want_signals(&mut again.design, behind)?;
+        let curves = self.columns(&again.design)?;
+        Some(Shown::of_curves("curves", &again.path, of, curves).frame(None, None, width))
     }
 
     fn all_powers(&self, hub: &Arc<Hub>, focus: &Focus, width: usize) -> Option<Vec<u8>> {
-        if !focus.level.is_empty() {
-            return None;
-        }
-        let (mut design, view, ask) = self.again(hub)?;
-        want_powers(&mut design, &view);
-        let curves = self.columns(&design)?;
-        Some(Shown::of_curves("powers", &ask.path, "power", curves).frame(None, None, width))
+        let mut again = self.again(hub, focus)?;
+        want_powers(&mut again.design, &again.behind);
+        let curves = self.columns(&again.design)?;
+        Some(Shown::of_curves("powers", &again.path, "power", curves).frame(None, None, width))
     }
 
     /// The film of the bodies of the last run.
@@ -367,4 +404,72 @@ fn words(messages: &[Diagnostic]) -> String {
         || "the run cannot start".to_owned(),
         |m| format!("{}: {}", m.code, m.message),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::folder::Folder;
+    use axum::extract::ws::Message;
+    use serde_json::Value;
+    use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+    const ENDLESS: &str = "model M {\n    s: Se(sin(1000*time)) -> j: 1 -> i: I(1), c: C(1e-6), r: R(0.001)\n}\nexperiment long of M { stop = 1e6; output_step = 0.1; record i.p; plot i.p }\n";
+
+    fn head(bytes: &[u8]) -> Value {
+        let length = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
+        serde_json::from_slice(&bytes[4..4 + length]).expect("the head is JSON")
+    }
+
+    /// The head of the next frame.
+    fn next_frame(heard: &mut UnboundedReceiver<Message>) -> Value {
+        loop {
+            if let Message::Binary(bytes) = heard.blocking_recv().expect("the runner talks") {
+                return head(&bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_that_never_ends_shows_its_curves_and_can_be_cancelled() {
+        let root = std::env::temp_dir().join(format!("paynter-runner-{}", std::process::id()));
+        std::fs::create_dir_all(&root).expect("a temporary folder can be made");
+        std::fs::write(root.join("m.bond"), ENDLESS).expect("it can be written");
+        let hub = Arc::new(Hub::new(Folder::open(&root).expect("it is there"), None));
+        hub.open("m.bond").expect("it can be read");
+        let (sender, mut heard) = unbounded_channel();
+        let runner = Runner::start(hub, Out::new(sender), Arc::default());
+        runner.run(RunAsk {
+            run: 1,
+            path: "m.bond".to_owned(),
+            experiment: Some("long".to_owned()),
+            model: None,
+            set: Vec::new(),
+            rough: false,
+            width: 100,
+            from: None,
+            to: None,
+        });
+        let n_points = |part: &Value| part["panels"][0]["series"][0]["n"].as_u64().unwrap_or(0);
+        let mut part = next_frame(&mut heard);
+        let first = n_points(&part);
+        // However slow the machine is, there is more of it later.
+        while n_points(&part) < first + 10 {
+            assert_eq!(part["underWay"], true, "{part}");
+            assert_eq!(
+                (part["run"].as_u64(), part["to"].as_f64()),
+                (Some(1), Some(1e6))
+            );
+            part = next_frame(&mut heard);
+        }
+        runner.cancel();
+        let mut last = next_frame(&mut heard);
+        while last["underWay"] == true {
+            last = next_frame(&mut heard);
+        }
+        let ending = last["ending"].as_str().unwrap_or_default();
+        assert!(ending.starts_with("cancelled at"), "{ending}");
+        runner.close();
+        let _ = std::fs::remove_dir_all(root);
+    }
 }

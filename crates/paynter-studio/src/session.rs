@@ -9,15 +9,16 @@
 use crate::analyse::{analyse, chosen_model, lesson, why};
 use crate::derived::is_lagrangian;
 use crate::edits;
-use crate::export::units;
+use crate::export::{Format, units};
 use crate::gallery;
 use crate::hub::{Hub, Out};
 use crate::library;
 use crate::rewrites::rewrite;
 use crate::runner::Runner;
-use crate::study::Bench;
+use crate::study::{Bench, StudyAsk};
 use crate::told::Told;
-use crate::wire::{Ask, Focus, GraphEdit, answer};
+use crate::ways::ways;
+use crate::wire::{Ask, Focus, GraphEdit, RunAsk, Update, answer};
 use crate::words::{card, offers};
 use paynter::{Choice, design_in};
 use serde_json::{Value, json};
@@ -63,6 +64,15 @@ struct Clerk<'c> {
     bench: &'c Bench,
 }
 
+/// What an ask gives, or why it cannot be done.
+type Answer = Result<Value, String>;
+
+/// Does what has no answer.
+fn done(act: impl FnOnce()) -> Answer {
+    act();
+    Ok(Value::Null)
+}
+
 impl Clerk<'_> {
     fn hear(&self, text: &str) {
         // What is no ask has no number to answer to; an ask that cannot be read is answered with why.
@@ -84,117 +94,140 @@ impl Clerk<'_> {
             .clone()
     }
 
-    fn answer(&self, ask: Ask) -> Result<Value, String> {
-        let hub = self.hub;
+    fn answer(&self, ask: Ask) -> Answer {
         match ask {
             Ask::Hello => Ok(self.hello()),
-            Ask::Open { path } => {
-                let (text, version, dirty) = hub.open(&path)?;
-                Ok(json!({ "path": path, "text": text, "version": version, "dirty": dirty }))
-            }
+            Ask::Open { path } => self.open(&path),
             Ask::Push {
                 path,
                 version,
                 updates,
-            } => {
-                let is_taken = hub.push(&path, version, &updates)?;
-                if !is_taken {
-                    self.catch_up(&path, version);
-                }
-                Ok(json!(is_taken))
-            }
-            Ask::Focus(focus) => {
-                hub.full(&focus.path)?;
-                *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
-                self.analyst.nudge();
-                Ok(Value::Null)
-            }
+            } => self.push(&path, version, &updates),
+            Ask::Focus(focus) => self.look_at(focus),
             Ask::Save { path, over } => self.save(&path, over),
-            Ask::Disk { path } => {
-                Ok(json!({ "text": hub.folder.read(&path)?.replace("\r\n", "\n") }))
-            }
+            Ask::Disk { path } => self.on_disk(&path),
             Ask::New { name, text } => self.make(&name, &text),
-            Ask::Take { name } => {
-                let path = gallery::take(&hub.folder, &name)?;
-                hub.tell(&json!({ "event": "files", "files": hub.folder.list() }));
-                Ok(json!({ "path": path }))
-            }
-            Ask::Run(ask) => {
-                hub.full(&ask.path)?;
-                self.runner.run(ask);
-                Ok(Value::Null)
-            }
-            Ask::Cancel => {
-                self.runner.cancel();
-                Ok(Value::Null)
-            }
-            Ask::Zoom { from, to, width } => {
-                let frame = self.runner.zoom(from.zip(to), width.min(MAX_WIDTH));
-                if let Some(frame) = frame {
-                    self.out.binary(frame);
-                }
-                Ok(Value::Null)
-            }
-            Ask::Curves { of, width } => {
-                self.runner.curves(of, width.min(MAX_WIDTH));
-                Ok(Value::Null)
-            }
-            Ask::Powers { width } => {
-                self.runner.powers(width.min(MAX_WIDTH));
-                Ok(Value::Null)
-            }
-            Ask::Scene => {
-                self.runner.scene();
-                Ok(Value::Null)
-            }
-            Ask::Export { format } => {
-                self.out.binary(self.runner.export(format)?);
-                Ok(Value::Null)
-            }
+            Ask::Take { name } => self.take(&name),
+            Ask::Run(ask) => self.run(ask),
+            Ask::Zoom { from, to, width } => self.zoom(from.zip(to), width),
+            Ask::Export { format } => self.export(format),
+            Ask::Study(ask) => self.study(ask),
+            Ask::Cancel => done(|| self.runner.cancel()),
+            Ask::Pin { runs } => done(|| self.runner.pin(&runs)),
+            Ask::Curves { of, width } => done(|| self.runner.curves(of, width.min(MAX_WIDTH))),
+            Ask::Powers { width } => done(|| self.runner.powers(width.min(MAX_WIDTH))),
+            Ask::Scene => done(|| self.runner.scene()),
+            Ask::CancelStudy => done(|| self.bench.cancel()),
             Ask::Units { unit } => Ok(json!(units(&unit))),
-            Ask::Complete { path, at } => {
-                let full = hub.full(&path)?;
-                Ok(offers(&hub.workspace(), &full, at))
-            }
-            Ask::Hover { path, at } => {
-                let full = hub.full(&path)?;
-                Ok(card(&hub.workspace(), &full, at))
-            }
-            Ask::Lesson => {
-                let focus = self.focus();
-                let full = hub.full(&focus.path)?;
-                Ok(json!(lesson(&hub.workspace(), &full, &focus)))
-            }
-            Ask::Copy { path, nodes } => {
-                let (full, model) = self.level(&path)?;
-                let text = paynter_service::edit::copy(&hub.workspace(), &full, &model, &nodes);
-                text.map(|text| json!(text)).map_err(|r| r.to_string())
-            }
-            Ask::Preview { path, from, to } => {
-                let (full, model) = self.level(&path)?;
-                let found = edits::preview(&hub.workspace(), &full, &model, (&from, &to))?;
-                let stroke = found.stroke.map(|s| format!("{s:?}").to_lowercase());
-                Ok(
-                    json!({ "isTurned": found.is_turned, "stroke": stroke, "isConflict": found.is_conflict }),
-                )
-            }
-            Ask::Study(ask) => {
-                hub.full(&ask.path)?;
-                self.bench.ask(ask);
-                Ok(Value::Null)
-            }
-            Ask::CancelStudy => {
-                self.bench.cancel();
-                Ok(Value::Null)
-            }
-            Ask::Why { bond } => {
-                let focus = self.focus();
-                let full = hub.full(&focus.path)?;
-                Ok(json!(why(&hub.workspace(), &full, &focus, &bond)))
-            }
+            Ask::Complete { path, at } => self.complete(&path, at),
+            Ask::Hover { path, at } => self.hover(&path, at),
+            Ask::Lesson => self.lesson(),
+            Ask::Copy { path, nodes } => self.copy(&path, &nodes),
+            Ask::Ways { path } => self.ways(&path),
+            Ask::Preview { path, from, to } => self.preview(&path, &from, &to),
+            Ask::Why { bond } => self.why(&bond),
             Ask::Equations => self.equations(),
             Ask::Edit { path, edit } => self.edit(&path, &edit),
         }
+    }
+
+    fn open(&self, path: &str) -> Answer {
+        let (text, version, dirty) = self.hub.open(path)?;
+        Ok(json!({ "path": path, "text": text, "version": version, "dirty": dirty }))
+    }
+
+    fn push(&self, path: &str, version: usize, updates: &[Update]) -> Answer {
+        let is_taken = self.hub.push(path, version, updates)?;
+        if !is_taken {
+            self.catch_up(path, version);
+        }
+        Ok(json!(is_taken))
+    }
+
+    fn look_at(&self, focus: Focus) -> Answer {
+        self.hub.full(&focus.path)?;
+        *self.focus.lock().unwrap_or_else(PoisonError::into_inner) = focus;
+        self.analyst.nudge();
+        Ok(Value::Null)
+    }
+
+    fn on_disk(&self, path: &str) -> Answer {
+        let text = self.hub.folder.read(path)?;
+        Ok(json!({ "text": text.replace("\r\n", "\n") }))
+    }
+
+    /// Copies a model of the gallery into the folder.
+    fn take(&self, name: &str) -> Answer {
+        let hub = self.hub;
+        let path = gallery::take(&hub.folder, name)?;
+        hub.tell(&json!({ "event": "files", "files": hub.folder.list() }));
+        Ok(json!({ "path": path }))
+    }
+
+    fn run(&self, ask: RunAsk) -> Answer {
+        self.hub.full(&ask.path)?;
+        self.runner.run(ask);
+        Ok(Value::Null)
+    }
+
+    fn zoom(&self, range: Option<(f64, f64)>, width: usize) -> Answer {
+        for frame in self.runner.zoom(range, width.min(MAX_WIDTH)) {
+            self.out.binary(frame);
+        }
+        Ok(Value::Null)
+    }
+
+    fn export(&self, format: Format) -> Answer {
+        self.out.binary(self.runner.export(format)?);
+        Ok(Value::Null)
+    }
+
+    fn study(&self, ask: StudyAsk) -> Answer {
+        self.hub.full(&ask.path)?;
+        self.bench.ask(ask);
+        Ok(Value::Null)
+    }
+
+    fn complete(&self, path: &str, at: usize) -> Answer {
+        let full = self.hub.full(path)?;
+        Ok(offers(&self.hub.workspace(), &full, at))
+    }
+
+    fn hover(&self, path: &str, at: usize) -> Answer {
+        let full = self.hub.full(path)?;
+        Ok(card(&self.hub.workspace(), &full, at))
+    }
+
+    fn lesson(&self) -> Answer {
+        let focus = self.focus();
+        let full = self.hub.full(&focus.path)?;
+        Ok(json!(lesson(&self.hub.workspace(), &full, &focus)))
+    }
+
+    fn why(&self, bond: &str) -> Answer {
+        let focus = self.focus();
+        let full = self.hub.full(&focus.path)?;
+        Ok(json!(why(&self.hub.workspace(), &full, &focus, bond)))
+    }
+
+    fn copy(&self, path: &str, nodes: &[String]) -> Answer {
+        let (full, model) = self.level(path)?;
+        let text = paynter_service::edit::copy(&self.hub.workspace(), &full, &model, nodes);
+        text.map(|text| json!(text)).map_err(|r| r.to_string())
+    }
+
+    fn ways(&self, path: &str) -> Answer {
+        let (full, model) = self.level(path)?;
+        Ok(json!(ways(&self.hub.workspace(), &full, &model)))
+    }
+
+    fn preview(&self, path: &str, from: &str, to: &str) -> Answer {
+        let (full, model) = self.level(path)?;
+        let found = edits::preview(&self.hub.workspace(), &full, &model, (from, to))?;
+        let stroke = found.stroke.map(|s| format!("{s:?}").to_lowercase());
+        Ok(json!({
+            "isTurned": found.is_turned, "stroke": stroke, "isConflict": found.is_conflict
+        }))
     }
 
     fn hello(&self) -> Value {
@@ -217,7 +250,7 @@ impl Clerk<'_> {
         self.out.event(&json!({ "event": "updates", "path": path, "version": text.version(), "updates": missing }));
     }
 
-    fn save(&self, path: &str, over: bool) -> Result<Value, String> {
+    fn save(&self, path: &str, over: bool) -> Answer {
         let mut texts = self.hub.texts();
         let is_saved = texts.save(&self.hub.folder, path, over)?;
         let version = texts.get(path).map_or(0, crate::texts::Text::version);
@@ -230,7 +263,7 @@ impl Clerk<'_> {
     }
 
     /// Makes a file; one of that name gets a number.
-    fn make(&self, name: &str, text: &str) -> Result<Value, String> {
+    fn make(&self, name: &str, text: &str) -> Answer {
         let stem = name
             .strip_suffix(".bond")
             .ok_or("a model file ends with .bond")?;
@@ -245,7 +278,7 @@ impl Clerk<'_> {
         Ok(json!({ "path": path }))
     }
 
-    fn edit(&self, path: &str, edit: &GraphEdit) -> Result<Value, String> {
+    fn edit(&self, path: &str, edit: &GraphEdit) -> Answer {
         let (full, model) = self.level(path)?;
         if let GraphEdit::Rewrite { how } = edit {
             let old = self.hub.workspace().text(&full);
@@ -279,7 +312,7 @@ impl Clerk<'_> {
         Ok((full, level.model))
     }
 
-    fn equations(&self) -> Result<Value, String> {
+    fn equations(&self) -> Answer {
         let focus = self.focus();
         let full = self.hub.full(&focus.path)?;
         let model = chosen_model(&self.hub.workspace(), &full, &focus);

@@ -41,7 +41,7 @@ pub fn canvas(level: &Level, way: &[String], is_foreign: bool, messages: &[Messa
         bond_spans: drawn.iter().map(arrow).collect(),
         node_spans,
         signals: signals(level),
-        conflict: conflict(level, messages),
+        conflict: way_of_conflict(level, messages, way),
         nodes,
     }
 }
@@ -86,7 +86,7 @@ fn node(node: &Node, values: &BTreeMap<&str, &Signal>) -> NodeView {
         written,
         at: node.position,
         model: if is_box {
-            node.kind.clone()
+            part_kind(node).to_owned()
         } else {
             String::new()
         },
@@ -122,8 +122,18 @@ fn letters(node: &Node) -> String {
         NodeSort::If => "if".to_owned(),
         NodeSort::Tuple => format!("({})", node.members.join(", ")),
         NodeSort::Fixed => "fixed".to_owned(),
-        _ => node.kind.clone(),
+        _ => part_kind(node).to_owned(),
     }
+}
+
+/// The kind of a node; of one that can be replaced, what stands there unless it is.
+pub fn part_kind(node: &Node) -> &str {
+    let default = node
+        .value
+        .as_deref()
+        .filter(|_| node.sort == NodeSort::Replaceable);
+    let head = default.and_then(|v| v.split(['(', '{', ' ']).next());
+    head.filter(|h| !h.is_empty()).unwrap_or(&node.kind)
 }
 
 fn unresolved(name: &str) -> NodeView {
@@ -152,7 +162,8 @@ fn bond(bond: &Bond) -> BondView {
         head: bond.to.node.clone(),
         tail_port: port(&bond.from),
         head_port: port(&bond.to),
-        dimension: bond.dimension.unwrap_or(if bond.is_multi { 2 } else { 1 }),
+        dimension: bond.dimension.unwrap_or(1),
+        is_multi: bond.is_multi || bond.dimension.is_some_and(|n| n > 1),
         stroke: match bond.stroke {
             None => "none",
             Some(StrokeAt::Tail) => "tail",
@@ -173,6 +184,8 @@ fn class(bond: &Bond) -> &'static str {
         _ if bond.is_derivative => "derivative",
         _ if bond.forced.is_some() => "forced",
         Some(Decided::Preferred) => "preferred",
+        // A storage whose integral form follows from others has what it prefers, too.
+        _ if bond.is_integral => "preferred",
         _ => "plain",
     }
 }
@@ -274,7 +287,7 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// The way of the first conflict, as the engine tells it.
-fn conflict(level: &Level, messages: &[Message]) -> Vec<Reason> {
+pub fn way_of_conflict(level: &Level, messages: &[Message], way: &[String]) -> Vec<Reason> {
     let Some(structure) = &level.structure else {
         return Vec::new();
     };
@@ -289,16 +302,18 @@ fn conflict(level: &Level, messages: &[Message]) -> Vec<Reason> {
         .map(str::to_owned)
         .collect();
     sentences.push(message.text.clone());
-    reasons(level, &sentences)
+    reasons(level, &sentences, way)
 }
 
-/// Sentences with the nodes that they name in backticks and the bonds between these.
-pub fn reasons(level: &Level, sentences: &[String]) -> Vec<Reason> {
+/// Sentences with the nodes that they name in backticks and the bonds between these; names begin with the way to the level.
+pub fn reasons(level: &Level, sentences: &[String], way: &[String]) -> Vec<Reason> {
+    let before_name = way.iter().fold(String::new(), |all, part| all + part + ".");
     let mut before: Vec<String> = Vec::new();
     let mut chain = Vec::new();
     for text in sentences {
         let quoted = text.split('`').skip(1).step_by(2);
-        let nodes: Vec<String> = quoted.filter_map(|name| node_named(level, name)).collect();
+        let own = quoted.filter_map(|name| name.strip_prefix(before_name.as_str()));
+        let nodes: Vec<String> = own.filter_map(|name| node_named(level, name)).collect();
         let around: BTreeSet<&String> = nodes.iter().chain(before.last()).collect();
         let inside = |b: &&Bond| around.contains(&b.from.node) && around.contains(&b.to.node);
         let bonds = level

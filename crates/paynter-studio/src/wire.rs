@@ -110,6 +110,8 @@ pub enum Ask {
         to: Option<f64>,
         width: usize,
     },
+    /// Keeps the curves of these runs for zooming, and of no others.
+    Pin { runs: Vec<u64> },
     /// Effort, flow and power of a node or bond over the last run.
     Curves { of: String, width: usize },
     /// Power of every bond over the last run.
@@ -128,6 +130,8 @@ pub enum Ask {
     Lesson,
     /// Nodes as statements, for the clipboard.
     Copy { path: String, nodes: Vec<String> },
+    /// Ways out of the conflict of the model.
+    Ways { path: String },
     /// What a bond between two nodes would be.
     Preview {
         path: String,
@@ -185,6 +189,9 @@ pub struct RunAsk {
     pub rough: bool,
     /// Pixels there are for the curves.
     pub width: usize,
+    /// The part of the time that is looked at; the whole where there is none.
+    pub from: Option<f64>,
+    pub to: Option<f64>,
 }
 
 /// A change of the graph.
@@ -357,6 +364,8 @@ pub struct BondView {
     pub head_port: String,
     /// Scalar bonds in it.
     pub dimension: u32,
+    /// Drawn with two lines, however many bonds it is.
+    pub is_multi: bool,
     /// `none`, `tail`, `head`, `both`.
     pub stroke: &'static str,
     /// What its colour says.
@@ -492,8 +501,34 @@ pub struct Parameter {
     pub span: Span,
 }
 
+/// A way out of a conflict: a change of the text, and what the strokes say after it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Way {
+    /// In words.
+    pub title: String,
+    /// What is written.
+    pub changes: Vec<TextChange>,
+    /// Number of states.
+    pub order: usize,
+    /// Storages in derivative form.
+    pub dependent: Vec<String>,
+}
+
+/// An algebraic loop.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Loop {
+    /// The first variables on it.
+    pub variables: Vec<String>,
+    /// How many there are.
+    pub n_variables: usize,
+    /// The bonds that it runs over, in their order.
+    pub bonds: Vec<String>,
+}
+
 /// What the strokes say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Facts {
     /// Number of states; none if the model has errors.
     pub order: Option<usize>,
@@ -501,8 +536,10 @@ pub struct Facts {
     pub states: Vec<String>,
     /// Storages in derivative form.
     pub dependent: Vec<String>,
-    /// Algebraic loops.
-    pub loops: usize,
+    /// Number of algebraic loops.
+    pub n_loops: usize,
+    /// The first of them.
+    pub loops: Vec<Loop>,
     /// The file has `units strict`.
     pub strict: bool,
 }
@@ -514,6 +551,8 @@ pub struct Analysis {
     pub event: &'static str,
     /// The file.
     pub path: String,
+    /// The model that is looked at, or in whose parts one is.
+    pub top: Option<String>,
     /// The version of its text.
     pub version: usize,
     /// What is wrong.

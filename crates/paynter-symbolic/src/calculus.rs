@@ -63,6 +63,7 @@ pub(crate) fn gradient_below(
     {
         return gradient_of_few(pool, order, symbols);
     }
+
     let zero = pool.number(0.0);
     let wanted: FxHashMap<SymbolId, usize> =
         symbols.iter().enumerate().map(|(i, &s)| (s, i)).collect();
@@ -74,10 +75,12 @@ pub(crate) fn gradient_below(
             walls.insert(id, through);
         }
     }
+
     let mut gradient = vec![zero; symbols.len()];
     for (s, d) in sweep(pool, e, &depends, &walls) {
         gradient[wanted[&s]] = d;
     }
+
     // A symbol asked for twice has one entry in `wanted`.
     for (i, s) in symbols.iter().enumerate() {
         gradient[i] = gradient[wanted[s]];
@@ -94,11 +97,13 @@ fn gradient_of_few(pool: &mut Pool, order: &[ExprId], symbols: &[SymbolId]) -> V
         for_each_argument(pool, id, |a| does |= depends[place(order, a)]);
         depends[k] = does;
     }
+
     let mut gradient = vec![zero; symbols.len()];
     let mut weights: Vec<Option<ExprId>> = vec![None; order.len()];
     if let Some((last, true)) = weights.iter_mut().zip(depends.iter().copied()).next_back() {
         *last = Some(pool.number(1.0));
     }
+
     let mut arguments = Vec::new();
     for (k, &id) in order.iter().enumerate().rev() {
         let Some(weight) = weights[k] else { continue };

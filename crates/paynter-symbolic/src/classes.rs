@@ -58,7 +58,7 @@ pub enum Hole {
 
 /// One member of a class.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct ClassMember {
     /// Position in the list of expressions.
     pub expression: usize,
     /// What fills the holes, in order.
@@ -73,7 +73,7 @@ pub struct Class {
     /// How many holes it has.
     pub n_holes: usize,
     /// The members, in order.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ClassMember>,
 }
 
 /// Groups expressions by shape.
@@ -98,7 +98,7 @@ pub fn classify(pool: &Pool, expressions: &[ExprId], kind: &dyn Fn(SymbolId) -> 
                 });
                 classes.len() - 1
             });
-        classes[class].rows.push(Row {
+        classes[class].rows.push(ClassMember {
             expression: i,
             holes,
         });

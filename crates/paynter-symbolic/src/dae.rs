@@ -239,7 +239,7 @@ pub struct PowerPort {
     pub held: Option<ExprId>,
     /// The connected part of the graph that it belongs to.
     pub part: u32,
-    /// It stands in a domain whose flow alone is the power.
+    /// It is in a domain whose flow alone is the power.
     pub is_heat: bool,
     /// Where it comes from.
     pub origin: Origin,

@@ -247,7 +247,7 @@ fn resolve_aliases(reduced: &Reduced, pool: &mut Pool) -> FxHashMap<SymbolId, Ex
 
 /// Follows parameters that are given by other parameters as they are.
 pub(crate) fn given_by(reduced: &Reduced, mut s: SymbolId) -> SymbolId {
-    // Bindings are made in order, so a circle cannot be; the bound keeps a broken promise finite.
+    // Bindings are made in order, so a cycle cannot be; the bound keeps a broken promise finite.
     for _ in 0..reduced.dae.symbols.len() {
         let Role::Parameter {
             binding: Some(e), ..
@@ -392,13 +392,14 @@ struct Group {
 }
 
 impl Group {
-    /// Takes out unknowns that are no rates, as books do with reactions: where one stands in a
+    /// Takes out unknowns that are not rates, as books do with reactions: where one is in a
     /// row with a factor that never varies, that row gives it. Gives their formulas.
     fn without_efforts(&mut self, reduced: &Reduced, pool: &mut Pool) -> Vec<(SymbolId, ExprId)> {
         let mut formulas = Vec::new();
         if !self.unknowns.iter().any(|&s| is_rate(reduced, s)) || self.unknowns.len() > MOST_TAKEN {
             return formulas;
         }
+
         while let Some((row, column, pivot)) = self.constant_pivot(reduced, pool) {
             let unknown = self.unknowns[column as usize];
             let own: Vec<(u32, ExprId)> = self
@@ -435,7 +436,7 @@ impl Group {
         formulas
     }
 
-    /// A factor that reads no state, of an unknown that is no rate.
+    /// A factor that reads no state, of an unknown that is not a rate.
     fn constant_pivot(&self, reduced: &Reduced, pool: &Pool) -> Option<(u32, u32, ExprId)> {
         if self.unknowns.len() < 2 {
             return None;

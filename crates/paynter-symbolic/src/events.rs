@@ -134,6 +134,7 @@ impl Freezer {
         if !self.varies(id) {
             return id;
         }
+
         let frozen = &self.frozen;
         match pool.node(id) {
             Node::Compare(c, a, b) => {

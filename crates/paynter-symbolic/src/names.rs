@@ -41,7 +41,7 @@ pub struct Names {
     families: FxHashMap<(u32, u32), Family>,
 }
 
-/// Texts of segments, each once, behind one another in one piece of memory.
+/// Texts of segments, each once, one after another in one piece of memory.
 #[derive(Clone, Debug, Default)]
 struct Texts {
     all: String,
@@ -296,7 +296,7 @@ impl Names {
         out
     }
 
-    /// Prints the whole path behind what is in `out`.
+    /// Prints the whole path after what is in `out`.
     pub fn write_path(&self, path: PathId, out: &mut String) {
         // Few paths are deeper; those take a list.
         let mut near = [PathId(NONE); 12];

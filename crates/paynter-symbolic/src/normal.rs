@@ -545,7 +545,7 @@ impl Writer<'_, '_, '_, '_> {
         let mut terms = Vec::new();
         for group in groups.into_values() {
             let common = shared_powers(&group);
-            // Nothing in common: the terms stand side by side.
+            // Nothing in common: the terms are side by side.
             if group.len() == 1 || (common.is_empty() && numeric_content(&group) == 1.0) {
                 let has_shared = group.len() > 2;
                 if has_shared {

@@ -64,7 +64,7 @@ pub(crate) fn substitute_below(
     rebuilt
 }
 
-/// Where a node stands in a list made by [`below`].
+/// Where a node is in a list made by [`below`].
 pub(crate) fn place(order: &[ExprId], id: ExprId) -> usize {
     order
         .binary_search(&id)
@@ -122,6 +122,7 @@ pub fn rebuild(pool: &mut Pool, e: ExprId, new: &dyn Fn(ExprId) -> ExprId) -> Ex
     if is_same {
         return e;
     }
+
     match pool.node(e) {
         Node::Number(_) | Node::Symbol(_) => e,
         Node::Neg(a) => pool.neg(new(a)),

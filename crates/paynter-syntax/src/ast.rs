@@ -29,7 +29,7 @@ pub struct Path {
 /// One file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct File {
-    /// Where `units strict` stands, if it does.
+    /// Where `units strict` is, if it does.
     pub units_strict: Option<Span>,
     /// In text order.
     pub items: Vec<Item>,
@@ -46,7 +46,7 @@ pub struct Item {
     pub kind: ItemKind,
 }
 
-/// What may stand at the top level of a file.
+/// What may occur at the top level of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ItemKind {
     /// `use mechanics3d: World, Body`
@@ -161,7 +161,7 @@ pub struct LagrangianStmt {
     pub kind: LagrangianKind,
 }
 
-/// What may stand in a [`Lagrangian`].
+/// What may occur in a [`Lagrangian`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum LagrangianKind {
     /// `param m = 2 [kg]`
@@ -203,7 +203,7 @@ pub enum LagrangianKind {
     Define(Box<Define>),
 }
 
-/// `Path` with the arguments behind it.
+/// `Path` with the arguments after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instantiation {
     /// The model.
@@ -225,7 +225,7 @@ pub struct Stmt {
     pub kind: StmtKind,
 }
 
-/// What may stand in a model. Large files are chains: what is larger is boxed.
+/// What may occur in a model. Large files are chains: what is larger is boxed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StmtKind {
     /// `param R1 = 100 [ohm], C1 = …`
@@ -321,7 +321,7 @@ pub struct Decl {
     pub name: Ident,
     /// Shape after the colon: `[3]` is one entry, `[3,3]` two.
     pub shape: Option<Vec<Expr>>,
-    /// A type name after the colon, where one stands instead of a shape.
+    /// A type name after the colon, where one is instead of a shape.
     pub kind: Option<Path>,
     /// The unit it is given and shown in.
     pub unit: Option<Unit>,
@@ -432,7 +432,7 @@ pub struct Kind {
     pub args: Option<Vec<Arg>>,
     /// Laws in braces.
     pub law: Option<Vec<LawEquation>>,
-    /// A word behind the law, such as `unpowered`.
+    /// A word after the law, such as `unpowered`.
     pub flags: Vec<Ident>,
     /// The whole.
     pub span: Span,
@@ -559,7 +559,7 @@ pub struct Function {
     pub name: Ident,
     /// Its parameters, with shapes, units and defaults where given.
     pub params: Vec<Decl>,
-    /// Shape behind `->`.
+    /// Shape after `->`.
     pub result_shape: Option<Vec<Expr>>,
     /// What it computes.
     pub body: FunctionBody,
@@ -612,7 +612,7 @@ pub struct ExperimentStmt {
     pub kind: ExperimentKind,
 }
 
-/// What may stand in an experiment.
+/// What may occur in an experiment.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
@@ -807,7 +807,7 @@ pub enum ExprKind {
         /// With what.
         args: Vec<Arg>,
     },
-    /// `sum(x[i] for i in 1 .. n)`: the `for` may stand in any call of one argument.
+    /// `sum(x[i] for i in 1 .. n)`: the `for` may occur in any call of one argument.
     Comprehension {
         /// What is called, such as `sum`.
         function: Path,

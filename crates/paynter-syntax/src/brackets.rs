@@ -54,12 +54,12 @@ impl Brackets {
         Some(self.unclosed[i].1)
     }
 
-    /// Gives the first `}` without partner at or behind token `from`.
+    /// Gives the first `}` without partner at or after token `from`.
     pub(crate) fn next_stray_brace(&self, from: u32) -> Option<u32> {
         first_from(&self.stray_braces, from)
     }
 
-    /// Gives the first closing bracket without partner at or behind token `from`.
+    /// Gives the first closing bracket without partner at or after token `from`.
     pub(crate) fn next_stray(&self, from: u32) -> Option<u32> {
         let brace = first_from(&self.stray_braces, from);
         let other = first_from(&self.stray_others, from);

@@ -1,23 +1,26 @@
 //! The codes of messages about text, each with what it means.
 //!
 //! In:  nothing.
-//! Out: one constant per code, and [`all`] as a table for the diagnostics index.
+//! Out: one constant per code, and [`TABLE`] for `paynter explain` and the book.
 //!
-//! **Invariant:** codes are never reused. Syntax has `E01xx`; other crates have their own
-//! table in the same form.
+//! **Invariant:** codes are never reused. Syntax has `E01xx`; other crates make
+//! tables with the same macro.
 
+/// A row of a table of codes: code, title, explanation in a sentence or two.
+pub type CodeRow = (&'static str, &'static str, &'static str);
+
+/// Makes a constant for each code, and `TABLE` with a [`CodeRow`](crate::code::CodeRow) for each, in order.
+#[macro_export]
 macro_rules! codes {
     ($($name:ident = $code:literal, $title:literal, $explanation:literal;)*) => {
         $(#[doc = $title] pub const $name: &str = $code;)*
 
-        /// Gives (code, title, explanation) of every code of this crate, in order.
-        pub fn all() -> &'static [(&'static str, &'static str, &'static str)] {
-            &[$(($code, $title, $explanation)),*]
-        }
+        /// Every code of this table, in order.
+        pub const TABLE: &[$crate::code::CodeRow] = &[$(($code, $title, $explanation)),*];
     };
 }
 
-codes! {
+crate::codes! {
     UNEXPECTED = "E0101", "something else was expected here",
         "The text does not follow the grammar at this place. The message says what is allowed here and what was found instead.";
     UNCLOSED = "E0102", "a bracket is never closed",

@@ -5,7 +5,7 @@
 //!
 //! Indentation is four blanks per brace and four for a line that goes on; there is one
 //! blank around `=`, `+`, `-`, comparisons and arrows, none inside of units and round `^`.
-//! A block stands on one line if it was written on one and fits; else `{` ends its line and
+//! A block is on one line if it was written on one and fits; else `{` ends its line and
 //! `}` begins one. All other line breaks stay where they are, blank lines are kept one at a time. What aligns columns (two blanks or more) is kept,
 //! and so is the choice between `a*b` and `a * b`.
 //!
@@ -174,7 +174,7 @@ impl<'t> Layout<'t> {
     }
 
     fn comment(&mut self, token: usize, text: &str) {
-        // A documentation comment belongs to what follows; others to what stands before them.
+        // A documentation comment belongs to what follows; others to what is before them.
         let is_first_of_line = self.n_newlines > 0
             || self.output.is_empty()
             || self.tokens.kind(token) == T::DocComment && self.follows_open_block();
@@ -401,7 +401,7 @@ impl<'t> Layout<'t> {
     }
 }
 
-/// What stands between two tokens on one line.
+/// What is between two tokens on one line.
 enum Gap {
     None,
     Blank,

@@ -318,7 +318,7 @@ fn word(rest: &str) -> (TokenKind, usize) {
     (kind, length)
 }
 
-/// Measures a number. A dot belongs to it only with a digit behind it, so that
+/// Measures a number. A dot belongs to it only with a digit after it, so that
 /// `1..n` is a range; so does an `e`, so that `2 e` stays a number and a name.
 fn number(bytes: &[u8]) -> usize {
     let digits = |from: usize| {

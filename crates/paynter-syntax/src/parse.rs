@@ -9,7 +9,7 @@
 //!
 //! **Invariant:** total and linear. Recursion is bounded by [`MAX_DEPTH`], every loop moves
 //! forward, and each statement reports at most one error that makes it unreadable; the
-//! parser then goes on behind it.
+//! parser then goes on after it.
 
 mod block;
 mod cursor;
@@ -107,7 +107,7 @@ pub fn parse_bytes(file: FileId, bytes: &[u8]) -> Parsed {
     match std::str::from_utf8(bytes) {
         Ok(text) => parse(file, text),
         Err(error) => {
-            // What stands before the first bad byte is text, and spans must lie in the text.
+            // What is before the first bad byte is text, and spans must lie in the text.
             let at = error.valid_up_to();
             let good = String::from_utf8_lossy(&bytes[..at.min(MAX_BYTES)]);
             let line = good.bytes().filter(|&b| b == b'\n').count() + 1;
@@ -169,7 +169,7 @@ struct Parser<'t> {
     statement_start: u32,
     /// What a new line means here.
     newlines: Newlines,
-    /// `record` allows a unit behind an expression.
+    /// `record` allows a unit after an expression.
     allows_unit_behind: bool,
     /// Round and square brackets open in this statement.
     open_brackets: Vec<u32>,
@@ -240,6 +240,7 @@ impl<'t> Parser<'t> {
                 item_starts.push(i as u32);
             }
         }
+
         let brackets = pair_brackets(&places);
         let limit = places.len() as u32;
         // The end lies on a line of its own, so the last statement ends before it.
@@ -249,6 +250,7 @@ impl<'t> Parser<'t> {
             kind: TokenKind::End,
             is_item_start: false,
         });
+
         Parser {
             file,
             text,

@@ -99,6 +99,7 @@ fn to_codespan(diagnostic: &Diagnostic, files: &IndexedFiles) -> codespan::Diagn
             codespan::Label::new(style, label.span.file, range).with_message(harmless(&label.text)),
         )
     };
+
     let primary = diagnostic
         .primary
         .iter()
@@ -115,6 +116,7 @@ fn to_codespan(diagnostic: &Diagnostic, files: &IndexedFiles) -> codespan::Diagn
         .notes
         .iter()
         .map(|text| format!("note: {}", harmless(text)));
+
     codespan::Diagnostic::new(severity)
         .with_code(diagnostic.code)
         .with_message(harmless(&diagnostic.message))
@@ -250,11 +252,13 @@ fn json_object(diagnostic: &Diagnostic, sources: &SourceMap) -> String {
             .collect::<Vec<_>>()
             .join(",")
     };
+
     let secondary: Vec<String> = diagnostic
         .secondary
         .iter()
         .map(|label| json_label(label, sources))
         .collect();
+
     format!(
         "{{\"severity\":\"{severity}\",\"code\":{},\"message\":{},\"primary\":{},\
          \"secondary\":[{}],\"help\":[{}],\"notes\":[{}]}}",

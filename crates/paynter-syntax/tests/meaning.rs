@@ -283,7 +283,7 @@ fn keywords_stay_names_where_a_name_stands() {
         );
     }
     assert_eq!(expression("start + in*record"), "(+ start (* in record))");
-    // A declaration that lost its name is no signal called `param`.
+    // A declaration that lost its name is not a signal called `param`.
     assert!(matches!(statement("in = 3"), StmtKind::Define(_)));
     for text in ["param = 3", "output [V] = x", "input = 2 [V]"] {
         assert!(

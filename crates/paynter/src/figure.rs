@@ -3,7 +3,7 @@
 //! In:  tables read from files, and words such as `theta[deg],command`.
 //! Out: panels for [`paynter_draw`], or what is wrong with the words.
 //!
-//! **Invariant:** a number is drawn in the unit that stands at its axis; a table that does not say its
+//! **Invariant:** a number is drawn in the unit that is at its axis; a table that does not say its
 //! units is taken to have those of the first one, and that is noted.
 
 use paynter_draw::plot::{Panel, Series, panels_by_unit};
@@ -245,6 +245,7 @@ impl Asked {
         let Some(column) = table.column(&self.name) else {
             return Ok(None);
         };
+
         // A reference without units is compared in those of the result, as `compare` does.
         let own = match column.unit.as_str() {
             "" => self.own_unit.as_str(),
@@ -257,6 +258,7 @@ impl Asked {
             ));
             return Ok(Some(column.values.clone()));
         }
+
         let Some((from, to)) = self.factor(own)? else {
             return Ok(Some(column.values.clone()));
         };
@@ -266,6 +268,7 @@ impl Asked {
                 self.name, from.text
             ));
         }
+
         let turned = |x: &f64| to.from_si(from.to_si(*x));
         Ok(Some(column.values.iter().map(turned).collect()))
     }

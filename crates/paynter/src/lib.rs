@@ -15,7 +15,7 @@ pub mod summary;
 pub use paynter_analysis::{
     compare, control, delayed, driven, experiment, fit, linear, measure_slopes, methods, noise,
     optimize, power, refused, run, screening, shards, simulate, spectrum, statistics, sweep,
-    sweep_curves, sweep_pictures, sweep_table, typed_sweeps,
+    sweep_curves, sweep_pictures, sweep_table, typed_sweeps, watching,
 };
 pub use paynter_design::{
     assumed, check, code, compile, design, digits, disk, lagrangian, library, loader, mobility,

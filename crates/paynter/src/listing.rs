@@ -39,7 +39,7 @@ pub(crate) enum ListEntry {
     Note(String),
     /// An equation.
     Equation { left: Tree, right: Tree },
-    /// An equation whose left side is no symbol: `A[1,2]`.
+    /// An equation whose left side is not a symbol: `A[1,2]`.
     Named { left: String, right: Tree },
 }
 
@@ -74,6 +74,7 @@ pub fn dae(design: &Design, causality: &Causality, format: Format) -> String {
             right: tree(&dae.pool, equation.right, &name),
         })
         .collect();
+
     // What a switch stands for: between events it keeps its value.
     for mode in &dae.modes {
         let right = match mode.switch {
@@ -96,6 +97,7 @@ pub fn dae(design: &Design, causality: &Causality, format: Format) -> String {
             right,
         });
     }
+
     for (rate, equations) in dae.clocks.iter().map(|c| (c.rate, &c.equations)) {
         entries.push(ListEntry::Note(format!("at {} Hz", fraction(rate))));
         for &(symbol, e) in equations {
@@ -249,6 +251,7 @@ fn write_latex(entries: &[ListEntry], name: Naming<'_>) -> String {
             lines.clear();
         }
     };
+
     for entry in entries {
         match entry {
             ListEntry::Note(words) => {
@@ -265,6 +268,7 @@ fn write_latex(entries: &[ListEntry], name: Naming<'_>) -> String {
             }
         }
     }
+
     close(&mut lines, &mut out);
     out
 }
@@ -414,6 +418,7 @@ fn text_of(model: &mut StateSpace, x: &str, name: Naming<'_>) -> String {
             let _ = writeln!(out, "{letter} = ({})", list(symbols));
         }
     }
+
     let by_inputs = |letter: &str| {
         if model.inputs.is_empty() {
             String::new()
@@ -421,6 +426,7 @@ fn text_of(model: &mut StateSpace, x: &str, name: Naming<'_>) -> String {
             format!(" + {letter} u")
         }
     };
+
     let (has_f, has_g) = model.has_offsets();
     let offset = |has: bool, letter: &str| {
         if has {
@@ -429,10 +435,12 @@ fn text_of(model: &mut StateSpace, x: &str, name: Naming<'_>) -> String {
             String::new()
         }
     };
+
     let _ = write!(out, "{x}' = A {x}{}{}", by_inputs("B"), offset(has_f, "f"));
     if !model.outputs.is_empty() {
         let _ = write!(out, ", y = C {x}{}{}", by_inputs("D"), offset(has_g, "g"));
     }
+
     out.push('\n');
     out.push_str(&model.to_text(name));
     out

@@ -33,6 +33,7 @@ pub fn outcome_facts(design: &Design, outcome: &Outcome) -> Value {
     let statistics = &run.statistics;
     let is_balanced = run.audit.as_ref().is_none_or(Audit::is_good);
     let agrees = outcome.comparisons.iter().all(|c| c.is_good());
+
     json!({
         "is_good": is_whole(&run.ending) && is_balanced && agrees,
         "warnings": outcome.warnings.iter().map(|w| json!({

@@ -267,12 +267,14 @@ fn energy(audit: &paynter_run::audit::Audit) -> Energy {
             .map(|(n, _, e)| (n.clone(), *e))
             .collect()
     };
+
     let mut energy = Energy {
         supplied: of(EnergyRole::Source),
         dissipated: of(EnergyRole::Dissipator),
         stored: of(EnergyRole::Storage),
         residual: audit.residual,
     };
+
     if audit.elements.is_empty() {
         let total = |name: &str, joules: f64| vec![(name.to_owned(), joules)];
         energy.supplied = total("all sources", audit.supplied);
@@ -286,6 +288,7 @@ fn energy(audit: &paynter_run::audit::Audit) -> Energy {
         let given = unpowered.map(|(name, joules)| (format!("{name}, unpowered"), -joules));
         energy.supplied.extend(given);
     }
+
     energy
         .supplied
         .push(("set by reinit".to_owned(), audit.jumps));

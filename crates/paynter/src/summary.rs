@@ -55,6 +55,7 @@ pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, Strin
             render(diagnostics, &design.project.sources, false)
         }
     };
+
     for compared in &outcome.comparisons {
         is_good &= compared.is_good();
         text.push_str(&format!(
@@ -71,11 +72,13 @@ pub fn run_experiment(path: &Path, experiment: &str) -> Result<RunSummary, Strin
             }
         }
     }
+
     if let Some(audit) = &outcome.run.audit {
         is_good &=
             audit.is_good() || (audit.faults.is_empty() && audit.relative() <= SMALL_RESIDUAL);
         text.push_str(&format!(", energy residual {:.1e}", audit.relative()));
     }
+
     if !design.plan.sweeps.is_empty() {
         let (swept_well, words) = run_ends_of_sweeps(&design, &choice)?;
         is_good &= swept_well;

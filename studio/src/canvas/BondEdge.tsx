@@ -33,7 +33,7 @@ export const BondEdge = memo(function BondEdge({ source, target, data, selected 
   if (!tail || !head || !data) return null;
   const { bond } = data;
   const [a, b] = bondLine(tail, head, data.aside);
-  const isMulti = bond.dimension > 1;
+  const { isMulti } = bond;
   const label = labelPlace(a, b, isMulti ? 14 : 12);
   const classes = `bond bond-${bond.class}${selected ? " is-selected" : ""}${data.isOnPath ? " is-path" : ""}${data.isConflictPath ? " is-conflict-path" : ""}${bond.trouble ? " has-trouble" : ""}`;
   return (
@@ -46,7 +46,7 @@ export const BondEdge = memo(function BondEdge({ source, target, data, selected 
       {(bond.stroke === "head" || bond.stroke === "both") && <Stroke at={b} from={a} isHalf={bond.stroke === "both"} />}
       {bond.forced && <Pin at={bond.stroke === "tail" ? a : b} from={bond.stroke === "tail" ? b : a} />}
       <path className="react-flow__edge-interaction" d={path(a, b)} />
-      {(bond.label || isMulti) && <text className="bond-label" x={label.x} y={label.y}>{bond.label || bond.dimension}</text>}
+      {(bond.label || bond.dimension > 1) && <text className="bond-label" x={label.x} y={label.y}>{bond.label || bond.dimension}</text>}
       {bond.tailPort && <PortName at={a} from={b} text={bond.tailPort} />}
       {bond.headPort && <PortName at={b} from={a} text={bond.headPort} />}
       {data.power && <PowerLabel a={a} b={b} power={data.power} />}

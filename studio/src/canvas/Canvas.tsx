@@ -2,7 +2,7 @@
 
 import {
   Background, BackgroundVariant, ConnectionMode, MiniMap, ReactFlow, ReactFlowProvider, SelectionMode, applyNodeChanges,
-  useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type FitViewOptions, type NodeChange, type NodeTypes,
+  useReactFlow, useStore, useStoreApi, type EdgeChange, type EdgeTypes, type FinalConnectionState, type NodeChange, type NodeTypes,
 } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useRef, useState, type DragEvent, type KeyboardEvent, type MouseEvent } from "react";
 import { change, copySelected, enter, hover, notice, removeSelected, select } from "../store/actions";
@@ -14,6 +14,7 @@ import { bondsSet } from "../lesson/steps";
 import { flowEdges, flowNodes, pathOf, type Scene } from "./flow";
 import { GraphNode, type FlowNode } from "./GraphNode";
 import { FindBox } from "./FindBox";
+import { fitting, isLow } from "./fit";
 import { HoverCard } from "./HoverCard";
 import { Legend } from "./Legend";
 import { powersAt } from "./powers";
@@ -27,11 +28,6 @@ import { Toolbar } from "./Toolbar";
 const nodeTypes: NodeTypes = { graph: GraphNode };
 const edgeTypes: EdgeTypes = { bond: BondEdge, signal: SignalEdge };
 const SNAP = 10;
-/** Room for the legend, the tools and values beside nodes. */
-const FIT: FitViewOptions = { padding: { top: "64px", bottom: "76px", left: "56px", right: "84px" }, maxZoom: 1.15 };
-/** The same above the time of the power bands. */
-const FIT_WITH_TIME: FitViewOptions = { ...FIT, padding: { top: "72px", bottom: "120px", left: "56px", right: "84px" } };
-
 export function Canvas() {
   return (
     <ReactFlowProvider>
@@ -76,6 +72,11 @@ function Inner() {
   const drawn = useRef<(FlowBond | FlowSignal)[]>([]);
   const edges = useMemo(() => (drawn.current = scene ? reuseEdges(drawn.current, flowEdges(scene)) : []), [scene]);
 
+  const isShallow = useStore((s) => isLow(s.width, s.height));
+  const room = useCallback(() => {
+    const { width, height } = api.getState();
+    return fitting(width, height, get().mode === "power");
+  }, [api]);
   const where = view ? `${view.model}/${view.level.join("/")}` : "";
   const fitted = useRef("");
   const isChosen = useRef(false);
@@ -85,26 +86,29 @@ function Inner() {
     fitted.current = where;
     isChosen.current = false;
     if (isLarge) goToStart(flow, places);
-    else void flow.fitView({ ...FIT, duration: 0 });
-  }, [isMeasured, isLarge, where, flow, places]);
+    else void flow.fitView({ ...room(), duration: 0 });
+  }, [isMeasured, isLarge, where, flow, places, room]);
   // Another size of the window or of a room: who has not chosen a part of the graph goes on seeing all of it.
   const size = useStore((s) => `${s.width} ${s.height}`);
   useEffect(() => {
-    if (fitted.current === where && !isChosen.current && !isLarge) void flow.fitView({ ...(mode === "power" ? FIT_WITH_TIME : FIT), duration: 0 });
+    if (fitted.current === where && !isChosen.current && !isLarge) void flow.fitView({ ...room(), duration: 0 });
   }, [size, mode === "power"]);
-  // So does who has not moved the graph when a new node would be out of sight.
-  const known = useRef(0);
+  // So does who has not moved the graph when a new node, or one that the layout has moved, would be out of sight.
+  const known = useRef<Places>(places);
   useEffect(() => {
-    const isMore = places.size > known.current;
-    known.current = places.size;
-    if (!isMore || fitted.current !== where || isChosen.current || isLarge || isInSight(places, api.getState())) return;
-    void flow.fitView({ ...(mode === "power" ? FIT_WITH_TIME : FIT), duration: 160 });
+    const before = known.current;
+    known.current = places;
+    if (fitted.current !== where || isChosen.current || isLarge) return;
+    const isByHand = (id: string): boolean => waiting.has(id) || (view?.nodes.find((n) => n.id === id)?.at ?? null) !== null;
+    const others = [...places].filter(([id, at]) => String(before.get(id)) !== String(at) && (!before.has(id) || !isByHand(id)));
+    if (isInSight(others, api.getState())) return;
+    void flow.fitView({ ...room(), duration: 160 });
   }, [places]);
   const fit = useCallback(() => {
     isChosen.current = false;
     if (isLarge) void flow.fitBounds(boundsOf(get().places), { padding: 0.06, duration: 160 });
-    else void flow.fitView({ ...(get().mode === "power" ? FIT_WITH_TIME : FIT), duration: 160 });
-  }, [flow, isLarge]);
+    else void flow.fitView({ ...room(), duration: 160 });
+  }, [flow, isLarge, room]);
 
   const takeSelects = useCallback((changes: (NodeChange | EdgeChange)[], kind: Selection["kind"]) => {
     const selects = changes.filter((c) => c.type === "select");
@@ -187,7 +191,7 @@ function Inner() {
   const isForeign = view?.isForeign ?? false;
   useClipboard(flow.screenToFlowPosition, api);
   return (
-    <div className={`canvas tool-${tool} mode-${mode}`} onDragOver={(e) => e.preventDefault()} onDrop={onDrop} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
+    <div className={`canvas tool-${tool} mode-${mode}${isShallow ? " is-low" : ""}`} onDragOver={(e) => e.preventDefault()} onDrop={onDrop} onClick={putOut} onKeyDown={onKeyDown} role="application" aria-label="Bond graph" tabIndex={-1}>
       <ReactFlow<FlowNode, FlowBond | FlowSignal>
         nodes={isOverview ? NO_NODES : nodes}
         edges={isOverview ? NO_EDGES : edges}
@@ -243,6 +247,11 @@ function Inner() {
   );
 }
 
+/** A click beside everything puts out what is lit; where something was selected, the drawing library says so. */
+function putOut(event: MouseEvent<Element>): void {
+  if (event.target instanceof HTMLElement && event.target.classList.contains("react-flow__pane") && get().why) select([]);
+}
+
 /** Copy, cut and paste: as text of the language, so that it can go into any editor and come from one. */
 function useClipboard(toFlow: (p: { x: number; y: number }) => { x: number; y: number }, api: ReturnType<typeof useStoreApi>): void {
   useEffect(() => {
@@ -279,12 +288,12 @@ function useClipboard(toFlow: (p: { x: number; y: number }) => { x: number; y: n
 const NO_NODES: FlowNode[] = [];
 const NO_EDGES: (FlowBond | FlowSignal)[] = [];
 
-function isInSight(places: Places, { transform: [left, top, zoom], width, height }: { transform: [number, number, number]; width: number; height: number }): boolean {
+function isInSight(places: [string, [number, number]][], { transform: [left, top, zoom], width, height }: { transform: [number, number, number]; width: number; height: number }): boolean {
   const isInside = ([x, y]: [number, number]): boolean => {
     const [px, py] = [x * zoom + left, y * zoom + top];
     return px > 0 && py > 0 && px < width && py < height;
   };
-  return [...places.values()].every(isInside);
+  return places.every(([, at]) => isInside(at));
 }
 
 type Flow = ReturnType<typeof useReactFlow>;

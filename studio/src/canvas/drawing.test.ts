@@ -3,7 +3,7 @@ import type { BondView, NodeView, View } from "../wire/protocol";
 import { drawing } from "./drawing";
 
 const node = (id: string, letters: string, more: Partial<NodeView> = {}): NodeView => ({ id, kind: "element", letters, name: id, written: "", value: "", at: null, model: "", trouble: "", doc: "", ...more });
-const bond = (tail: string, head: string, more: Partial<BondView> = {}): BondView => ({ id: `${tail}-${head}`, tail, head, tailPort: "", headPort: "", dimension: 1, stroke: "head", class: "plain", forced: false, label: "", trouble: "", ...more });
+const bond = (tail: string, head: string, more: Partial<BondView> = {}): BondView => ({ id: `${tail}-${head}`, tail, head, tailPort: "", headPort: "", dimension: 1, isMulti: false, stroke: "head", class: "plain", forced: false, label: "", trouble: "", ...more });
 const view = (nodes: NodeView[], bonds: BondView[]): View => ({ model: "A<B", level: [], isForeign: false, nodes, bonds, signals: [], conflict: [] });
 const places = new Map<string, [number, number]>([["u", [0, 0]], ["j", [100, 0]], ["c", [100, 100]]]);
 
@@ -26,7 +26,7 @@ test("a name is text, never markup, and the sheet holds all nodes", () => {
 });
 
 test("a multibond has two lines and its dimension", () => {
-  const svg = drawing(view([node("u", "Se"), node("j", "1", { kind: "junction" })], [bond("u", "j", { dimension: 3, stroke: "none" })]), places, new Map(), () => "black");
+  const svg = drawing(view([node("u", "Se"), node("j", "1", { kind: "junction" })], [bond("u", "j", { dimension: 3, isMulti: true, stroke: "none" })]), places, new Map(), () => "black");
   expect(svg.match(/<path/g)?.length).toBe(3);
   expect(svg).toContain(">3</text>");
 });

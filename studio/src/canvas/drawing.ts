@@ -70,7 +70,7 @@ function bondOf(bond: BondView, [a, b]: [Point, Point], colour: (name: string) =
   const d = direction(a, b);
   const shift = (p: Point, by: number): Point => ({ x: p.x - by * d.y, y: p.y + by * d.x });
   const width = bond.class === "conflict" ? 2 : 1.6;
-  const isMulti = bond.dimension > 1;
+  const { isMulti } = bond;
   const lines = isMulti ? [2, -2].map((by) => line(path(shift(a, by), shift(b, by)), width, dash)) : [line(path(a, b), width, dash)];
   const label = labelPlace(a, b, isMulti ? 14 : 12);
   return [
@@ -78,7 +78,7 @@ function bondOf(bond: BondView, [a, b]: [Point, Point], colour: (name: string) =
     line(path(barb(a, b), b), width, ' stroke-linecap="round"'),
     bond.stroke === "tail" || bond.stroke === "both" ? stroke(a, b) : "",
     bond.stroke === "head" || bond.stroke === "both" ? stroke(b, a) : "",
-    words(label, bond.label || (isMulti ? String(bond.dimension) : ""), small(colour)),
+    words(label, bond.label || (bond.dimension > 1 ? String(bond.dimension) : ""), small(colour)),
   ].join("");
 }
 

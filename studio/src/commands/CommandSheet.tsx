@@ -42,6 +42,8 @@ function Open() {
           const step = steps[e.key];
           if (step !== undefined) setChosen(Math.min(Math.max(chosen + step, 0), Math.max(found.length - 1, 0)));
           else if (e.key === "Enter") take(found[chosen]);
+          // At once: left to the dialog it would be closed a moment later, and Ctrl K would not open it meanwhile.
+          else if (e.key === "Escape") close();
           else return;
           e.preventDefault();
         }}

@@ -1,18 +1,21 @@
 // Results under the canvas: sliders, plots, runs and measures, the energy audit.
 
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useState } from "react";
 import { addSlider, exportRun, pinRun, removeSlider, slide, unpinRun } from "../store/actions";
 import { get, isMoved, set, useStudio, type DockTab, type Slider } from "../store/store";
 import { saveGraph } from "../canvas/share";
+import { ago } from "../store/recent";
 import { number, unit } from "../plots/format";
 import { PlotPanel } from "../plots/PlotPanel";
-import { watchWidth } from "../plots/width";
+import { watchRoom } from "../plots/width";
 import type { RunResult } from "../wire/protocol";
 import { EnergyStrip, EnergyTable } from "./Energy";
 import { StudyPanel } from "../studies/StudyPanel";
 import { Icon } from "./Icon";
+import { progressWords } from "./progress";
 import { MessageList } from "./MessageList";
 import { Splitter } from "./Splitter";
+import { Words } from "./Words";
 
 const TABS: [DockTab, string][] = [["results", "Results"], ["study", "Studies"], ["energy", "Energy"], ["messages", "Messages"]];
 
@@ -126,31 +129,56 @@ function SliderRow({ slider }: { slider: Slider }) {
 
 /** Room for two panels; more are scrolled. */
 const PANEL_HEIGHT = 104;
+/** A curve in a plane is no narrow band. */
+const PHASE_HEIGHT = 220;
+/** One panel fills the room, within these, px. */
+const [LOWEST, HIGHEST] = [130, 480];
+/** A line of words above it, px. */
+const LINE = 18;
+/** Its caption, and space around it, px. */
+const AROUND = 30;
 
 function Plots() {
   const result = useStudio((s) => s.result);
   const running = useStudio((s) => s.running !== null);
   const stale = useStudio((s) => s.stale);
   const trouble = useStudio((s) => s.runTrouble);
+  const at = useStudio((s) => s.resultAt);
   const many = (result?.head.panels.length ?? 0) > 1;
   const room = useRef<HTMLDivElement>(null);
-  useEffect(() => (room.current ? watchWidth(room.current) : undefined), []);
+  const [free, setFree] = useState(242);
+  useEffect(() => (room.current ? watchRoom(room.current, setFree) : undefined), []);
+  const isCut = result !== null && !result.head.complete && !result.head.underWay && !trouble;
+  const isStale = stale && result !== null && !running;
+  const lines = [trouble !== "", isCut, isStale].filter(Boolean).length;
+  const whole = Math.min(HIGHEST, Math.max(LOWEST, free - AROUND - LINE * lines));
   return (
     <div ref={room} className="plots" tabIndex={0} role="group" aria-label="Curves">
       <Progress />
-      {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> {trouble}</p>}
-      {stale && result && !running && <p className="quiet stale-line">Last good run: the text has changed since.</p>}
+      {trouble && <p className="trouble-line"><Icon name="warning" size={13} /> <span><Words text={trouble} /></span></p>}
+      {isCut && <p className="trouble-line"><Icon name="warning" size={13} /> {result.head.ending}: the curves end there</p>}
+      {isStale && <StaleLine at={at} />}
       {!result && !trouble && <p className="empty">Run an experiment to see its curves. <kbd>F5</kbd></p>}
-      {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={many ? PANEL_HEIGHT : 200} />)}
+      {result?.head.panels.map((p, i) => <PlotPanel key={`${p.title}${i}`} index={i} result={result} height={p.isPhase ? Math.max(whole, PHASE_HEIGHT) : many ? PANEL_HEIGHT : whole} />)}
     </div>
   );
 }
 
+/** Over curves of an older text: how old they are. */
+function StaleLine({ at }: { at: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 5000);
+    return () => clearInterval(timer);
+  }, []);
+  return <p className="quiet stale-line">Last good run, {ago(at, now)}: the text has changed since.</p>;
+}
+
 function Progress() {
-  const done = useStudio((s) => (s.running?.isLong ? s.running.done : null));
-  return done === null ? null : (
-    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * done)}>
-      <span style={{ width: `${100 * done}%` }} />
+  const running = useStudio((s) => (s.running?.isLong ? s.running : null));
+  return running === null ? null : (
+    <div className="progress" role="progressbar" aria-label="Run" aria-valuemin={0} aria-valuemax={100} aria-valuenow={Math.round(100 * running.done)} aria-valuetext={progressWords(running)}>
+      <span style={{ width: `${100 * running.done}%` }} />
     </div>
   );
 }
@@ -163,8 +191,8 @@ function Runs() {
   const others = pinned.filter((p) => p !== result);
   return (
     <div className="runs">
-      <h3>Runs <button className="link" onClick={pinRun} disabled={pinned.includes(result)}>Pin this run</button></h3>
-      <p className="run-key"><RunLine name="now" /> {head.experiment || head.model}, now <span>{head.events.length > 0 && `${head.events.length} event${head.events.length === 1 ? "" : "s"}, `}{number(head.stats.ms, 2)} ms</span></p>
+      <h3>Runs <button className="link" onClick={pinRun} disabled={pinned.includes(result) || head.underWay}>Pin this run</button></h3>
+      <p className="run-key"><RunLine name="now" /> {head.experiment || head.model}, now {head.underWay ? <span>under way</span> : <span>{head.events.length > 0 && `${head.events.length} event${head.events.length === 1 ? "" : "s"}, `}{number(head.stats.ms, 2)} ms</span>}</p>
       {others.map((p, i) => (
         <p key={p.head.run} className="run-key">
           <RunLine name={`pinned${pinned.indexOf(p)}`} /> {p.head.experiment || p.head.model}, pinned <span>{number(p.head.stats.ms, 2)} ms</span>
@@ -185,7 +213,7 @@ function Runs() {
       {head.comparisons.map((c) => (
         <Comparison key={c.path} file={c.path.split("/").pop() ?? c.path} worst={c.worst} good={c.good} />
       ))}
-      {head.ending !== "reached" && <p className="bad">{head.ending}</p>}
+      {!head.underWay && head.ending !== "reached" && <p className="bad">{head.ending}</p>}
       {head.messages.slice(0, 3).map((m, i) => <p key={i} className="quiet">{m.text}</p>)}
     </div>
   );

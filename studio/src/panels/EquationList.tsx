@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "react";
 import { useStudio } from "../store/store";
-import { readMath, symbolsOf } from "./math";
+import { readMath, symbolsOf, termOf } from "./math";
 
 export function EquationList() {
   const equations = useStudio((s) => s.equations);
@@ -40,7 +40,10 @@ function MathLine({ mathml, names }: { mathml: string; names: readonly string[] 
     if (!root || !place.current) return;
     const math = document.importNode(root, true);
     const lit = symbolsOf(math, names);
-    for (const symbol of lit) symbol.classList.add("lit");
+    for (const symbol of lit) {
+      symbol.classList.add("lit");
+      termOf(symbol)?.classList.add("lit-term");
+    }
     place.current.replaceChildren(math);
     place.current.classList.toggle("is-lit", lit.length > 0);
   }, [mathml, names]);

@@ -24,6 +24,7 @@ function Files() {
   const files = useStudio((s) => s.files);
   const open = useStudio((s) => s.open);
   const folder = useStudio((s) => s.folder);
+  const unsaved = useStudio((s) => s.unsaved);
   return (
     <section aria-label="Files">
       <h2>
@@ -38,7 +39,7 @@ function Files() {
             {f.kind === "model" && !f.trouble ? (
               <button className="row" aria-current={open?.path === f.path} onClick={() => void openFile(f.path)}>
                 <Icon name="file" size={14} /> <span>{f.name}</span>
-                {open?.path === f.path && open.dirty && <span className="dirty" role="img" aria-label="not saved" />}
+                {unsaved.has(f.path) && <span className="dirty" role="img" aria-label="not saved" />}
               </button>
             ) : (
               <span className="row still" title={f.trouble || undefined}>
@@ -62,7 +63,7 @@ export function askNew(): void {
 
 function Models() {
   const models = useStudio((s) => s.analysis?.models);
-  const shown = useStudio((s) => s.analysis?.view?.model);
+  const shown = useStudio((s) => s.analysis?.top);
   const order = useStudio((s) => s.analysis?.facts.order);
   if (!models || models.length === 0) return null;
   return (

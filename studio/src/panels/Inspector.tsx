@@ -1,13 +1,13 @@
 // What is selected: its value, its causality with reasons, its curves, its equations.
 
 import { useEffect, useState } from "react";
-import { change, duplicateSelected, enter, groupSelected, openSelected, removeSelected, select } from "../store/actions";
+import { change, duplicateSelected, enter, groupSelected, openSelected, removeSelected, select, showLoop } from "../store/actions";
 import { useStudio } from "../store/store";
 import { KIND_WORDS } from "../canvas/flow";
 import { Sample } from "../canvas/Legend";
 import { align } from "../canvas/share";
 import { number } from "../plots/format";
-import type { BondView, KindCard, NodeView, Reason } from "../wire/protocol";
+import type { AlgebraicLoop, BondView, KindCard, NodeView, Reason } from "../wire/protocol";
 import { EquationsWith } from "./EquationList";
 import { Icon } from "./Icon";
 import { toggleRoom } from "./rooms";
@@ -129,7 +129,7 @@ function BondSheet({ bond }: { bond: BondView }) {
     <>
       <header>
         <h2 className="element-title"><i>{nameOf(view?.nodes, bond.tail)}</i> ⇀ <i>{nameOf(view?.nodes, bond.head)}</i></h2>
-        <p>{bond.dimension > 1 ? `multibond of ${bond.dimension}` : "bond"}</p>
+        <p>{bond.dimension > 1 ? `multibond of ${bond.dimension}` : bond.isMulti ? "multibond" : "bond"}</p>
         {bond.trouble && <p className="bad">{bond.trouble}</p>}
       </header>
       <section>
@@ -227,9 +227,24 @@ function ModelSheet({ count }: { count: number }) {
           {facts.dependent.length > 0 && <><h3>Dependent storages</h3><Names names={facts.dependent} kind="derivative" /></>}
         </section>
       )}
+      {facts.loops.length > 0 && (
+        <section>
+          <h3>Algebraic loops <span className="quiet">solved together</span></h3>
+          {facts.loops.slice(0, MOST_LOOPS).map((loop, i) => <LoopRow key={i} at={i} loop={loop} />)}
+          {facts.nLoops > MOST_LOOPS && <p className="quiet">and {facts.nLoops - MOST_LOOPS} more</p>}
+        </section>
+      )}
       <Inputs />
     </>
   );
+}
+
+const MOST_LOOPS = 20;
+
+function LoopRow({ at, loop: { variables, nVariables } }: { at: number; loop: AlgebraicLoop }) {
+  const isLit = useStudio((s) => s.why?.bond === `loop ${at}`);
+  const more = nVariables - variables.length;
+  return <button className="row loop-row" aria-pressed={isLit} title="Show the loop on the graph" onClick={() => showLoop(at)}><span>{variables.join(" → ")}{more > 0 && ` and ${more} more`}</span></button>;
 }
 
 function Inputs() {

@@ -10,15 +10,18 @@ export function TopBar() {
   const open = useStudio((s) => s.open);
   return (
     <header className="top-bar">
-      <button className="mark" aria-label="Start page" title="Start page" onClick={() => closeFile()}>
-        <img src="./mark.svg" alt="" width="24" height="24" />
-      </button>
-      {open ? <Breadcrumb /> : <b>Paynter Studio</b>}
-      {open && <Undo />}
+      <div className="place">
+        <button className="mark" aria-label="Start page" title="Start page" onClick={() => closeFile()}>
+          <img src="./mark.svg" alt="" width="24" height="24" />
+        </button>
+        {open ? <Breadcrumb /> : <b>Paynter Studio</b>}
+        {open && <Undo />}
+      </div>
       {open && <Modes />}
-      <span className="spring" />
-      {open && <Run />}
-      <ThemeButton />
+      <div className="acts">
+        {open && <Run />}
+        <ThemeButton />
+      </div>
     </header>
   );
 }
@@ -27,7 +30,7 @@ function Breadcrumb() {
   const folder = useStudio((s) => s.folder);
   const open = useStudio((s) => s.open);
   const model = useStudio((s) => s.analysis?.view?.model ?? "");
-  const root = useStudio((s) => s.model ?? s.analysis?.view?.model ?? "");
+  const root = useStudio((s) => s.analysis?.top ?? "");
   const level = useStudio((s) => s.level);
   return (
     <nav className="breadcrumb" aria-label="Where">

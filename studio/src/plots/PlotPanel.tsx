@@ -36,7 +36,7 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
   const earlier = useMemo(() => (isPhase ? [] : ghostCurves(index, result, ghosts, shown)), [index, result, ghosts, isPhase, shown]);
   shades.current = earlier;
   const words = useMemo(() => summary(panel?.title ?? "", unitText, curves), [panel, unitText, curves]);
-  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.pin}${c.head.reference}${c.head.held}`).join()} ${isPhase} ${height}`;
+  const look = `${theme} ${curves.map((c) => `${c.head.name}${c.run}${c.pin}${c.head.reference}${c.head.held}`).join()} ${isPhase}`;
 
   useEffect(() => {
     const parent = place.current;
@@ -44,7 +44,7 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
     const made = new uPlot(options(parent, curves, isPhase, height, () => shades.current), isPhase ? phaseData(curves) : aligned(curves), parent);
     plot.current = made;
     if (!isPhase) attach(made);
-    const size = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height }));
+    const size = new ResizeObserver(() => made.setSize({ width: parent.clientWidth, height: made.height }));
     size.observe(parent);
     return () => {
       size.disconnect();
@@ -56,16 +56,23 @@ export const PlotPanel = memo(function PlotPanel({ index, result, height }: Prop
 
   useEffect(() => {
     const made = plot.current;
+    if (made && made.height !== height) made.setSize({ width: made.width, height });
+  }, [height]);
+
+  useEffect(() => {
+    const made = plot.current;
     if (!made) return;
-    made.setData(isPhase ? phaseData(curves) : aligned(curves), isPhase || range === null);
-    if (range && !isPhase) made.setScale("x", { min: range[0], max: range[1] });
+    // A run that goes on grows into the whole of its time.
+    const seen = range ?? (result.head.underWay ? [result.head.from, result.head.to] : null);
+    made.setData(isPhase ? phaseData(curves) : aligned(curves), isPhase || seen === null);
+    if (seen && !isPhase) made.setScale("x", { min: seen[0] as number, max: seen[1] as number });
   }, [curves, range, earlier]);
 
   if (!panel) return null;
   return (
-    <figure className={`plot ${stale ? "is-stale" : ""}`} aria-label={words}>
+    <figure className={`plot${isPhase ? " is-phase" : ""}${stale ? " is-stale" : ""}`} aria-label={words}>
       <figcaption>
-        <b>{panel.title}{isPhase && panel.unit && ` [${unit(panel.unit)}]`}</b>
+        <b>{panel.title}{isPhase && panel.unit && ` [${unit(panel.unit)}]`}</b>{isPhase && <span className="quiet">over {unit(panel.xLabel)}</span>}
         {!isPhase && panel.unit && <UnitChoice own={panel.unit} shown={unitText} title={panel.title} />}
         <Keys curves={curves} />
         {!isPhase && <Readout curves={curves} unitText={unitText} />}
@@ -93,9 +100,11 @@ function UnitChoice({ own, shown, title }: { own: string; shown: string; title: 
 function Keys({ curves }: { curves: Drawn[] }) {
   const own = curves.filter((c) => c.run === "now");
   if (own.length < 2) return null;
+  // References have a look of their own: they take no colour from the curves.
+  const places = own.map((c, i) => (c.head.reference ? 0 : own.slice(0, i).filter((o) => !o.head.reference).length));
   return (
     <span className="curve-keys">
-      {own.map((c, i) => <span key={c.head.name}><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke={colour(c.head, c.run, i)} strokeWidth="2" strokeDasharray={dash(c.head, c.run, i).join(" ")} /></svg>{c.head.name}</span>)}
+      {own.map((c, at) => [c, places[at] as number] as const).map(([c, i]) => <span key={c.head.name}><svg width="18" height="6" aria-hidden><path d="M0 3H18" stroke={colour(c.head, c.run, i)} strokeWidth="2" strokeDasharray={dash(c.head, c.run, i).join(" ")} /></svg>{c.head.name}</span>)}
     </span>
   );
 }

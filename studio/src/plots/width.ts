@@ -10,10 +10,12 @@ export function plotWidth(): number {
   return width;
 }
 
-/** Follows the width of the room of the plots; gives what ends it. */
-export function watchWidth(room: HTMLElement): () => void {
+/** Follows the size of the room of the plots, and tells its height; gives what ends it. */
+export function watchRoom(room: HTMLElement, tellHeight: (height: number) => void): () => void {
   const observer = new ResizeObserver(([entry]) => {
-    if (entry && entry.contentRect.width > 0) width = Math.round(entry.contentRect.width);
+    if (!entry || entry.contentRect.width === 0) return;
+    width = Math.round(entry.contentRect.width);
+    tellHeight(Math.round(entry.contentRect.height));
   });
   observer.observe(room);
   return () => observer.disconnect();

@@ -51,11 +51,31 @@ function trouble(error: unknown): void {
 
 async function begin(again: boolean): Promise<void> {
   picture = new Picture();
+  lastText = "";
   const hello = await connection.ask<Hello>("hello");
   const path = get().open?.path ?? pathInAddress() ?? hello.opened;
   set({ version: hello.version, folder: hello.folder, files: hello.files, gallery: hello.gallery, parts: hello.parts, kinds: hello.kinds });
+  if (again) await restore(path);
   if (path) await openFile(path, again).catch(trouble);
   set({ link: "open" });
+}
+
+/** The server may have started anew: what was typed in files that are not looked at is put over what it read from the disk. */
+async function restore(shown: string | null): Promise<void> {
+  for (const path of get().unsaved) {
+    if (path === shown || !editors.has(path)) continue;
+    const opened = await connection.ask<Opened>("open", { path }).catch(() => null);
+    if (opened) editors.put(path, opened.text, opened.version, hooksOf(path), editors.textOf(path));
+  }
+}
+
+function markUnsaved(path: string, isUnsaved: boolean): void {
+  const { unsaved } = get();
+  if (unsaved.has(path) === isUnsaved) return;
+  const next = new Set(unsaved);
+  if (isUnsaved) next.add(path);
+  else next.delete(path);
+  set({ unsaved: next });
 }
 
 /** What the address says about where the user was: it survives a reload. */
@@ -79,23 +99,28 @@ export async function openFile(path: string, again = false): Promise<void> {
   const opened = await connection.ask<Opened>("open", { path });
   // After a lost connection the server may have started anew: what the page holds is newer than the disk.
   const mine = again && editors.has(path) ? editors.textOf(path) : null;
-  if (!editors.has(path) || !isSame || again) {
-    editors.put(path, opened.text, opened.version, hooksOf(path));
+  if (editors.follows(path, opened.version) && (!again || editors.textOf(path) === opened.text)) {
+    // What was open before still has its history.
     editors.show(path);
-    if (mine !== null && mine !== opened.text) {
-      editors.apply([{ from: 0, to: opened.text.length, insert: mine }]);
-    }
+    editors.resume();
+  } else {
+    editors.put(path, opened.text, opened.version, hooksOf(path), mine ?? opened.text);
+    editors.show(path);
+    editors.resume();
   }
+  const isUnsaved = opened.dirty || editors.textOf(path) !== opened.text;
+  markUnsaved(path, isUnsaved);
   const words = new URLSearchParams(window.location.hash.slice(1));
   const isFromAddress = words.get("file") === path;
   const kept = isSame ? { model: get().model, level: get().level, experiment: get().experiment } : null;
   set({
-    open: { path, dirty: opened.dirty, disk: "same" },
+    open: { path, dirty: isUnsaved, disk: "same" },
     model: kept ? kept.model : isFromAddress ? words.get("model") : null,
     level: kept ? kept.level : isFromAddress ? (words.get("level")?.split(".") ?? []) : [],
     experiment: kept ? kept.experiment : isFromAddress ? words.get("experiment") : null,
     ...(isSame ? {} : { selection: [], why: null, result: null, ghosts: [], pinned: [], sliders: [], analysis: null, bondCurves: null, film: null, filmTrouble: "", study: null, studyTrouble: "", runTrouble: "" }),
   });
+  set({ historyDepths: editors.depths() });
   remember(get().folder, path);
   focus();
 }
@@ -133,7 +158,8 @@ function hooksOf(path: string): Hooks {
     push: (version, updates) => connection.ask("push", { path, version, updates }),
     changed: () => {
       const { open } = get();
-      if (open && !open.dirty) set({ open: { ...open, dirty: true } });
+      markUnsaved(path, true);
+      if (open?.path === path && !open.dirty) set({ open: { ...open, dirty: true } });
       const [undoes, redoes] = editors.depths();
       const [knownUndoes, knownRedoes] = get().historyDepths;
       if (undoes !== knownUndoes || redoes !== knownRedoes) set({ historyDepths: [undoes, redoes] });
@@ -165,6 +191,7 @@ function take(event: ServerEvent): void {
       editors.receive(event.path, event.version, event.updates);
       return;
     case "saved":
+      markUnsaved(event.path, false);
       if (event.path === open?.path) set({ open: { ...open, dirty: false, disk: "same" } });
       return;
     case "disk":
@@ -196,6 +223,9 @@ function take(event: ServerEvent): void {
   }
 }
 
+/** What the last analysis was of. */
+let lastText = "";
+
 function takeAnalysis(news: Analysis): void {
   const before = get().analysis;
   const analysis = keptAnalysis(before, news);
@@ -221,8 +251,12 @@ function takeAnalysis(news: Analysis): void {
   const errors = analysis.messages.filter((m) => m.severity === "error");
   announce(errors.length > 0 ? `${errors.length} errors: ${errors[0]?.text}` : "no errors");
   const isFirst = before === null || before.path !== analysis.path;
+  // Who enters a part or comes back has changed nothing.
+  const text = `${analysis.path} ${analysis.version} ${analysis.top} ${get().experiment}`;
+  const isOtherText = before === null || text !== lastText;
+  lastText = text;
   // An error elsewhere in the file does not keep this experiment from running; the server says if one does.
-  if (get().live || (isFirst && errors.length === 0)) run(false);
+  if (isOtherText && (get().live || (isFirst && errors.length === 0))) run(false);
   if (get().mode === "equations" || get().equations) void loadEquations();
 }
 
@@ -322,6 +356,27 @@ export async function askWhy(bond: string): Promise<void> {
   } catch (error) {
     trouble(error);
   }
+}
+
+/** Lights an algebraic loop on the graph, bond by bond in its order; once more puts it out. */
+export function showLoop(at: number): void {
+  const { analysis, why } = get();
+  const name = `loop ${at}`;
+  const loop = analysis?.facts.loops[at];
+  if (!loop || why?.bond === name) return set({ why: null });
+  const here = new Set(analysis?.view?.bonds.map((b) => b.id));
+  const reasons = loop.bonds.filter((b) => here.has(b)).map((b): Reason => ({ text: "", nodes: [], bonds: [b] }));
+  if (reasons.length === 0) return notice("this loop runs inside of parts: enter them to see it");
+  set({ selection: [], why: { bond: name, reasons } });
+}
+
+/** Selects the dependent storages, or the parts that they are in. */
+export function selectDependent(): void {
+  const { analysis } = get();
+  const nodes = analysis?.view?.nodes ?? [];
+  const found = new Set((analysis?.facts.dependent ?? []).map((name) => nodes.find((n) => name === n.id || name.startsWith(`${n.id}.`) || name.startsWith(`${n.id}[`))?.id));
+  const selection = [...found].filter((id) => id !== undefined).map((id): Selection => ({ kind: "node", id }));
+  if (selection.length > 0) select(selection);
 }
 
 export async function loadEquations(): Promise<void> {
@@ -490,12 +545,13 @@ export function run(rough: boolean): void {
   if (!open) return;
   const number = ++lastRun;
   const { experiment: chosen, model: shown, values } = runChoice();
-  set({ running: { run: number, done: 0, isLong: false }, runTrouble: "" });
+  set({ running: { run: number, done: 0, isLong: false, begin: performance.now() }, runTrouble: "" });
   setTimeout(() => {
     const { running } = get();
     if (running?.run === number) set({ running: { ...running, isLong: true } });
   }, QUIET);
-  const what = { run: number, path: open.path, experiment: chosen, model: shown, set: values, rough, width: plotWidth() };
+  const [from, to] = get().range ?? [null, null];
+  const what = { run: number, path: open.path, experiment: chosen, model: shown, set: values, rough, width: plotWidth(), from, to };
   connection.ask("run", what).catch((error: unknown) => {
     if (get().running?.run === number) set({ running: null });
     trouble(error);
@@ -505,7 +561,7 @@ export function run(rough: boolean): void {
 /** What a run or study is of: experiment, model, and the values of sliders. */
 export function runChoice(): { experiment: string | null; model: string | null; values: [string, string][] } {
   const { analysis, experiment, model, sliders } = get();
-  const shown = analysis?.models.some((m) => m.name === model) ? model : (analysis?.view?.model ?? null);
+  const shown = analysis?.models.some((m) => m.name === model) ? model : (analysis?.top ?? null);
   const first = analysis?.experiments.find((e) => e.model === shown)?.name ?? null;
   // An experiment that the text has no more is not run: the first of the model is.
   const chosen = analysis?.experiments.some((e) => e.name === experiment) ? experiment : first;
@@ -553,25 +609,38 @@ function takeRun(result: RunResult): void {
   const state = get();
   if (result.head.purpose === "curves") return takeCurves(result);
   if (result.head.purpose === "powers") return set({ powers: result });
-  if (result.head.purpose === "zoom") {
-    // A part of the present curves, finer.
-    set({ result: state.result ? { head: { ...state.result.head, panels: result.head.panels, from: result.head.from, to: result.head.to }, curves: result.curves } : null });
-    return;
-  }
+  if (result.head.purpose === "zoom") return takeZoom(result);
   if (result.head.run < (state.result?.head.run ?? 0)) return;
   const isLast = state.running?.run === result.head.run;
   if (isLast) staysFresh();
-  const ghosts = state.result && result.head.rough ? [...state.ghosts, state.result].slice(-MOST_GHOSTS) : result.head.rough ? state.ghosts : [];
+  if (result.head.underWay) return set({ result, stale: false, range: sameSpan(state.result, result) ? state.range : null });
+  // A curve that was only begun is no earlier position of a slider.
+  const before = state.result?.head.underWay ? null : state.result;
+  const ghosts = before && result.head.rough ? [...state.ghosts, before].slice(-MOST_GHOSTS) : result.head.rough ? state.ghosts : [];
   set({
     result,
+    resultAt: Date.now(),
     ghosts,
-    stale: !result.head.complete,
+    stale: false,
     ...(isLast ? { running: null } : {}),
     range: sameSpan(state.result, result) ? state.range : null,
   });
   if (result.head.rough) return;
   void loadBondCurves();
   if (state.mode === "power") void loadPowers();
+}
+
+/** A part of the present curves or of pinned ones, in finer points. */
+function takeZoom(part: RunResult): void {
+  const { result, pinned } = get();
+  const finer = (run: RunResult): RunResult => ({ head: { ...run.head, panels: part.head.panels, from: part.head.from, to: part.head.to }, curves: part.curves });
+  const isIt = (run: RunResult | null): run is RunResult => run?.head.run === part.head.run;
+  if (isIt(result)) {
+    // A pinned run may be the present one.
+    const next = finer(result);
+    return set({ result: next, pinned: pinned.includes(result) ? pinned.map((p) => (p === result ? next : p)) : pinned });
+  }
+  if (pinned.some(isIt)) set({ pinned: pinned.map((p) => (isIt(p) ? finer(p) : p)) });
 }
 
 /** Curves of the selected bond or node, or of the one under the mouse. */
@@ -653,11 +722,17 @@ const MOST_PINNED = 3;
 /** Keeps the present run to compare with. */
 export function pinRun(): void {
   const { result, pinned } = get();
-  if (result && !pinned.includes(result)) set({ pinned: [...pinned, result].slice(-MOST_PINNED) });
+  if (result && !result.head.underWay && !pinned.includes(result)) setPinned([...pinned, result].slice(-MOST_PINNED));
 }
 
 export function unpinRun(run: RunResult): void {
-  set({ pinned: get().pinned.filter((p) => p !== run) });
+  setPinned(get().pinned.filter((p) => p !== run));
+}
+
+/** The server keeps the whole curves of pinned runs, for zooming. */
+function setPinned(pinned: RunResult[]): void {
+  set({ pinned });
+  connection.ask("pin", { runs: pinned.map((p) => p.head.run) }).catch(() => undefined);
 }
 
 /** Units that a unit can be shown in. */

@@ -16,9 +16,9 @@ export function placesOf(before: View | null, old: Places, now: View, kinds: Kin
   const kept = isSame ? now.nodes.filter((n) => old.has(n.id)).length : 0;
   // Most of it is another graph, such as after a paste: it is laid out anew.
   const isKept = isSame && 2 * kept >= now.nodes.length;
-  // What was alone while it was typed, and is now joined, goes to what it is joined to.
-  const alone = isKept && before ? aloneIn(before) : new Set<string>();
-  const aloneNow = aloneIn(now);
+  // What was alone while it was typed, or joined to names half typed, goes to what it is joined to now.
+  const alone = isKept && before ? aloneIn(before, now) : new Set<string>();
+  const aloneNow = aloneIn(now, now);
   const nodes = now.nodes.map((node): LayoutNode => {
     const isJoined = alone.has(node.id) && !aloneNow.has(node.id);
     const stood = isKept && !isJoined ? (old.get(node.id) ?? null) : null;
@@ -33,10 +33,16 @@ export function placesOf(before: View | null, old: Places, now: View, kinds: Kin
   return layOut(nodes, edges);
 }
 
-function aloneIn(view: View): Set<string> {
+/** Nodes that a view joins to none of those that are left. */
+function aloneIn(view: View, left: View): Set<string> {
+  const isLeft = new Set(left.nodes.map((n) => n.id));
   const alone = new Set(view.nodes.map((n) => n.id));
-  for (const b of view.bonds) alone.delete(b.tail), alone.delete(b.head);
-  for (const s of view.signals) alone.delete(s.from), alone.delete(s.to);
+  const join = (a: string, b: string): void => {
+    if (isLeft.has(b)) alone.delete(a);
+    if (isLeft.has(a)) alone.delete(b);
+  };
+  for (const b of view.bonds) join(b.tail, b.head);
+  for (const s of view.signals) join(s.from, s.to);
   return alone;
 }
 

@@ -35,6 +35,8 @@ export interface Running {
   run: number;
   done: number;
   isLong: boolean;
+  /** By the clock of the page, ms. */
+  begin: number;
 }
 
 /** What a study is told; empty means what the experiment says. */
@@ -56,6 +58,8 @@ export interface State {
   gallery: GalleryCard[];
   /** On the start page there is no open file. */
   open: OpenFile | null;
+  /** Files with changes that are not on disk, whether they are looked at or not. */
+  unsaved: ReadonlySet<string>;
   analysis: Kept | null;
   places: Places;
   model: string | null;
@@ -72,6 +76,8 @@ export interface State {
   live: boolean;
   running: Running | null;
   result: RunResult | null;
+  /** When it came, by the clock. */
+  resultAt: number;
   /** The curves belong to an older text. */
   stale: boolean;
   ghosts: RunResult[];
@@ -115,9 +121,9 @@ export interface State {
 }
 
 export const first: State = {
-  link: "connecting", retryIn: 0, version: "", folder: "", files: [], gallery: [], open: null, analysis: null, places: new Map(),
+  link: "connecting", retryIn: 0, version: "", folder: "", files: [], gallery: [], open: null, unsaved: new Set(), analysis: null, places: new Map(),
   model: null, level: [], experiment: null, mode: "model", tool: "select", selection: [], hovered: null, why: null,
-  equations: null, insert: null, sliders: [], live: true, running: null, result: null, stale: false, ghosts: [],
+  equations: null, insert: null, sliders: [], live: true, running: null, result: null, resultAt: 0, stale: false, ghosts: [],
   pinned: [], shownUnits: {}, lesson: null, tour: null, finds: false, preview: null, bondCurves: null, hoverCurves: null, runTrouble: "", cursor: null, range: null, dock: "results",
   folded: { explorer: false, text: false, inspector: false, dock: false }, over: null, theme: "light", keysShown: false, aboutShown: false,
   commandsShown: false, caret: { line: 1, column: 1 }, notice: "", historyDepths: [0, 0], powers: null, film: null, filmTrouble: "", parts: [], kinds: [],

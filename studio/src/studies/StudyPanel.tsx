@@ -46,12 +46,12 @@ export function StudyPanel() {
         ) : (
           <p className="buttons"><button className="primary" onClick={() => askStudy(kind)}><Icon name="play" size={12} /> {KINDS.find((k) => k[0] === kind)?.[1]}</button></p>
         )}
-        {trouble && <p className="bad" role="alert"><Words text={trouble} /></p>}
         {shown && <ul className="notes">{shown.head.notes.map((n, i) => <li key={i}><Words text={n} /></li>)}</ul>}
       </div>
       <div className="study-curves" tabIndex={0} role="group" aria-label="Curves of the study">
         {shown?.head.facts?.poles && <PoleMap poles={shown.head.facts.poles} zeros={shown.head.facts.zeros ?? []} />}
         {shown?.head.panels.map((p, i) => <ChartPanel key={i} panel={p} curves={shown.curves[i] ?? []} height={shown.head.panels.length > 1 ? 112 : 220} />)}
+        {trouble && <p className="study-trouble bad" role="alert"><Icon name="warning" size={13} /> <span><Words text={trouble} /></span></p>}
         {!shown && !running && !trouble && <p className="empty">Choose a study of {kindWords(kind)}.</p>}
       </div>
       <div className="study-tables" tabIndex={0} role="group" aria-label="Tables of the study">

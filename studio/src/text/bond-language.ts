@@ -3,12 +3,15 @@
 import { HighlightStyle, LanguageSupport, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 
-const ITEMS = new Set("model experiment use domain extends units strict of".split(" "));
+const ITEMS = new Set("model lagrangian experiment use domain fn external extends units strict of".split(" "));
 const WORDS = new Set(
-  ("param input output port replaceable when reinit start guess for in if then else and or not true false layout with record plot " +
-    "measure compare within sweep trim linearize let as at final stop method rtol atol unpowered signal").split(" "),
+  ("param input output port outer replaceable bond signal invariant when reinit sample solve return start guess for in by if then else and or not true false " +
+    "layout with record plot vs measure compare within sweep optimize minimize maximize subject fit limit trim linearize let as at final stop method rtol atol " +
+    "output_step constraints unpowered").split(" "),
 );
-const KINDS = new Set("R C I Se Sf MSe MSf TF MTF GY MGY RS D Sw".split(" "));
+/** Words of a Lagrangian, at the beginning of a line and before a name. */
+const OF_LAGRANGIANS = new Set("coordinate given rate speed kinetic potential loss constraint".split(" "));
+const KINDS = new Set("R C I Se Sf MSe MSf TF MTF GY MGY RS IC D Sw M".split(" "));
 
 interface Place {
   /** Inside brackets that hold a unit. */
@@ -54,10 +57,14 @@ const bond = StreamLanguage.define<Place>({
     const word = stream.match(/^[\p{L}_][\p{L}\p{N}_]*/u);
     if (word) {
       const name = stream.current();
+      const rest = stream.string.slice(stream.pos);
+      // `C` may be the name of a parameter; an element stands behind a colon or an arrow, or has a value.
+      const isPlaced = place.afterColonOrArrow || /^\s*\(/.test(rest);
       place.afterColonOrArrow = false;
+      const isFirst = stream.string.slice(0, stream.start).trim() === "";
       if (ITEMS.has(name) || WORDS.has(name)) return "keyword";
-      if (KINDS.has(name) && /^\s*[({[]?/.test(stream.string.slice(stream.pos))) return "kind";
-      return null;
+      if (isFirst && OF_LAGRANGIANS.has(name) && /^\s+[\p{L}_]/u.test(rest)) return "keyword";
+      return KINDS.has(name) && isPlaced ? "kind" : null;
     }
     const sign = stream.next();
     place.afterColonOrArrow = sign === ":" || (sign === "," && place.afterColonOrArrow);

@@ -16,7 +16,7 @@ import { bondLanguage } from "./bond-language";
 import { plain } from "./complete";
 import { hasMarks, marks, setMarks, type Marks } from "./marks";
 import { toDiagnostics } from "./messages";
-import { isSynced, receive, resume, syncing, type Wire } from "./sync";
+import { isSynced, receive, resume, syncedVersion, syncing, type Wire } from "./sync";
 
 export interface Hooks extends Wire {
   changed(): void;
@@ -107,9 +107,18 @@ export class Editors {
     return this.states.has(path);
   }
 
-  put(path: string, text: string, version: number, hooks: Hooks): void {
-    this.states.set(path, EditorState.create({ doc: text, extensions: extensions(version, hooks) }));
-    if (path === this.path) this.view?.setState(this.states.get(path) as EditorState);
+  /** Holds the text of the server; `mine` is what it becomes by one step that the server does not have yet. */
+  put(path: string, text: string, version: number, hooks: Hooks, mine = text): void {
+    const theirs = EditorState.create({ doc: text, extensions: extensions(version, hooks) });
+    const state = mine === text ? theirs : theirs.update({ changes: { from: 0, to: text.length, insert: mine } }).state;
+    this.states.set(path, state);
+    if (path === this.path) this.view?.setState(state);
+  }
+
+  /** Tells whether the text that is held here is that of the server, but for steps that are on their way. */
+  follows(path: string, version: number): boolean {
+    const state = path === this.path ? this.view?.state : this.states.get(path);
+    return state !== undefined && syncedVersion(state) === version;
   }
 
   forget(path: string): void {
@@ -139,7 +148,12 @@ export class Editors {
   }
 
   receive(path: string, version: number, updates: Parameters<typeof receive>[2]): void {
-    if (path === this.path && this.view) receive(this.view, version, updates);
+    const isShown = path === this.path && this.view !== null;
+    const state = isShown ? this.view?.state : this.states.get(path);
+    const step = state && receive(state, version, updates);
+    if (!step) return;
+    if (isShown) this.view?.dispatch(step);
+    else this.states.set(path, step.state);
   }
 
   resume(): void {

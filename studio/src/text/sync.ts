@@ -7,7 +7,7 @@
 // pushed when it is back.
 
 import { collab, getClientID, getSyncedVersion, receiveUpdates, sendableUpdates } from "@codemirror/collab";
-import { ChangeSet, type EditorState, type Extension } from "@codemirror/state";
+import { ChangeSet, type EditorState, type Extension, type Transaction } from "@codemirror/state";
 import { EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import type { Update } from "../wire/protocol";
 
@@ -29,8 +29,11 @@ export function syncing(version: number, wire: Wire): Extension {
         // The connection is lost: `resume` pushes again.
       }
       busy = false;
-      // Refused because another window was first: its steps are on their way, and start a new push.
-      if (sendableUpdates(view.state).length > 0) setTimeout(() => void push(), 30);
+      const left = sendableUpdates(view.state);
+      if (left.length === 0) return;
+      // What was typed meanwhile goes at once. A step that was refused because another window was first waits for its steps.
+      const isRefused = left[0] === updates[0];
+      setTimeout(() => void push(), isRefused ? 30 : 0);
     };
     pushers.set(view, () => void push());
     return {
@@ -51,13 +54,13 @@ export function resume(view: EditorView): void {
 }
 
 /** Takes in steps that the server has put in order; those known already are left out. */
-export function receive(view: EditorView, version: number, updates: Update[]): void {
-  const known = getSyncedVersion(view.state);
+export function receive(state: EditorState, version: number, updates: Update[]): Transaction | null {
+  const known = getSyncedVersion(state);
   const first = version - updates.length;
   const fresh = updates.slice(Math.max(0, known - first));
-  if (fresh.length === 0) return;
+  if (fresh.length === 0) return null;
   const steps = fresh.map((u) => ({ clientID: u.client, changes: ChangeSet.fromJSON(u.changes) }));
-  view.dispatch(receiveUpdates(view.state, steps));
+  return receiveUpdates(state, steps);
 }
 
 export function syncedVersion(state: EditorState): number {

@@ -3,7 +3,7 @@ import { Picture, patched } from "./picture";
 import type { BondView, NodeView, View } from "./protocol";
 
 const node = (id: string, value: string): NodeView => ({ id, kind: "element", letters: "R", name: id, value, written: value, at: [1, 2], model: "", trouble: "", doc: "" });
-const bond = (id: string, stroke: BondView["stroke"]): BondView => ({ id, tail: "a", head: "b", tailPort: "", headPort: "", dimension: 1, stroke, class: "plain", forced: false, label: "", trouble: "" });
+const bond = (id: string, stroke: BondView["stroke"]): BondView => ({ id, tail: "a", head: "b", tailPort: "", headPort: "", dimension: 1, isMulti: false, stroke, class: "plain", forced: false, label: "", trouble: "" });
 const view = (): View => ({ model: "M", isForeign: false, level: [], nodes: [node("a", "1"), node("b", "2")], bonds: [bond("a->b", "head")], signals: [], conflict: [] });
 const NOTHING = { nodes: [], bonds: [], signals: null, conflict: null };
 

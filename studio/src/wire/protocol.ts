@@ -130,7 +130,9 @@ export interface BondView {
   head: string;
   tailPort: string;
   headPort: string;
+  /** 1 also where it is not known. */
   dimension: number;
+  isMulti: boolean;
   stroke: StrokeEnd;
   class: BondClass;
   forced: boolean;
@@ -171,6 +173,12 @@ export interface Spans {
   bonds: number[];
 }
 
+/** A way out of a conflict: a change of the text, and what the strokes say after it. */
+export interface Way extends Fix {
+  order: number;
+  dependent: string[];
+}
+
 /** One step of a chain of reasons. */
 export interface Reason {
   text: string;
@@ -202,17 +210,28 @@ export interface Parameter {
   span: Span;
 }
 
+/** An algebraic loop: the first variables on it, and the bonds that it runs over. */
+export interface AlgebraicLoop {
+  variables: string[];
+  nVariables: number;
+  bonds: string[];
+}
+
 export interface Facts {
   order: number | null;
   states: string[];
   dependent: string[];
-  loops: number;
+  nLoops: number;
+  /** The first of them. */
+  loops: AlgebraicLoop[];
   strict: boolean;
 }
 
 export interface Analysis {
   event: "analysis";
   path: string;
+  /** The model that is looked at, or in whose parts one is. */
+  top: string | null;
   version: number;
   messages: Message[];
   models: ModelItem[];
@@ -317,6 +336,8 @@ export interface RunHead {
   audit: AuditHead | null;
   ending: string;
   complete: boolean;
+  /** The run goes on: these are its curves so far. */
+  underWay?: boolean;
   messages: Message[];
   events: number[];
   stats: { method: string; steps: number; rtol: number; ms: number; compileMs: number };

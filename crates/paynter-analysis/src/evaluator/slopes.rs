@@ -4,14 +4,14 @@
 //! Out: aims and both sides of conditions with their slopes, or why they have none without differences of runs.
 //!
 //! Curves bring their slopes along (`paynter_run::following`), numbers made of parameters are differentiated as expressions,
-//! and arithmetic follows the chain rule. Margins are no numbers of a run: theirs are differences of linear models,
+//! and arithmetic follows the chain rule. Margins are not numbers of a run: theirs are differences of linear models,
 //! which are exact to rounding and cost no run.
 //!
 //! **Invariant:** the slopes are those of the numbers that a run gives; where one has none, nothing is given.
 
 use super::{Shared, Worker};
 use crate::layout::Named;
-use crate::linear::{Following, LinearError, LoopSites, MeasuredMargins, VariedModel, Varying};
+use crate::linear::{Following, LinearError, LoopCuts, MeasuredMargins, VariedModel, Varying};
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
 use paynter_design::parameters::Parameters;
@@ -75,6 +75,7 @@ impl Gradients {
             },
             span: place,
         };
+
         let to: Vec<Quantity> = curves.iter().map(quantity).collect();
         let mut model = VariedModel::new((design, compiled), over, &to).map_err(headline)?;
         model.compile();
@@ -85,6 +86,7 @@ impl Gradients {
                 ..curve.1
             })
         });
+
         let (dae, constants) = constant_slopes(&design.plan, compiled, &shared.symbols);
         Ok(Gradients {
             model,
@@ -198,7 +200,7 @@ impl Worker {
             return Err("these values make another model".to_owned());
         }
         let margins = graded_margins(design, shared, here)?;
-        let ask = Following {
+        let request = Following {
             values: here.values,
             scales: here.units,
             times: Some(&[]),
@@ -206,10 +208,12 @@ impl Worker {
             rtol: Some(self.spec.rtol),
             max_steps: self.spec.max_steps,
         };
-        let run = gradients.model.follow(design, &ask).map_err(headline)?;
+
+        let run = gradients.model.follow(design, &request).map_err(headline)?;
         if !run.is_whole {
             return Err("the run ends before its stop time".to_owned());
         }
+
         let grading = Grading {
             shared,
             gradients,
@@ -232,7 +236,7 @@ fn graded_margins(
     shared: &Shared,
     here: Here<'_>,
 ) -> Result<Vec<GradedMargins>, NoSlopes> {
-    let at = |loops: &LoopSites, k: usize, step: f64| -> Result<Vec<MeasuredMargins>, NoSlopes> {
+    let at = |loops: &LoopCuts, k: usize, step: f64| -> Result<Vec<MeasuredMargins>, NoSlopes> {
         let pairs = shared.symbols.iter().zip(here.values).enumerate();
         let moved = pairs.map(|(j, (&symbol, value))| match j == k {
             true => (symbol, value + step * here.units[k]),
@@ -241,6 +245,7 @@ fn graded_margins(
         let moved: Vec<(SymbolId, f64)> = moved.collect();
         loops.margins(design, &moved).map_err(headline)
     };
+
     let middle = at(&shared.loops, 0, 0.0)?;
     let mut found: Vec<GradedMargins> = Vec::new();
     let blank = |value: f64| Graded {
@@ -253,6 +258,7 @@ fn graded_margins(
     if middle.is_empty() {
         return Ok(found);
     }
+
     for k in 0..here.values.len() {
         let below = at(&shared.loops, k, -MARGIN_STEP)?;
         let above = at(&shared.loops, k, MARGIN_STEP)?;

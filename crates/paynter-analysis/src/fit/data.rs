@@ -92,6 +92,7 @@ pub(super) fn measured<'a>(
         failure: Mutex::new(None),
         is_inexact: AtomicBool::new(false),
     };
+
     for (asked, found) in fit.data.iter().zip(&design.fit_data) {
         let bytes = found.bytes.as_ref().map_err(String::clone);
         let table = bytes.and_then(|b| Table::from_bytes(&asked.path, &filled(&asked.path, b)));
@@ -103,6 +104,7 @@ pub(super) fn measured<'a>(
         let set = all.set(own, asked, &table)?;
         all.sets.push(set);
     }
+
     for (name, sigma) in &fit.sigmas {
         for column in all
             .columns
@@ -119,6 +121,7 @@ pub(super) fn measured<'a>(
             ]);
         }
     }
+
     let n_samples: usize = all.columns.iter().map(|c| c.n).sum();
     if n_samples <= all.axes.len() {
         let message = format!(
@@ -132,7 +135,7 @@ pub(super) fn measured<'a>(
     Ok(all)
 }
 
-/// A CSV in which empty cells are no numbers instead of errors: what was not measured is left out.
+/// A CSV in which empty cells are not numbers instead of errors: what was not measured is left out.
 fn filled(path: &str, bytes: &[u8]) -> Vec<u8> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) if path.to_ascii_lowercase().ends_with(".csv") => text,
@@ -372,6 +375,7 @@ impl<'a> Measured<'a> {
                 }
             }
         }
+
         let n = self.axes.len();
         rows.iter().all(|s| s.is_finite()).then(|| Dense {
             n_rows: rows.len() / n.max(1),
@@ -407,6 +411,7 @@ impl<'a> Measured<'a> {
                 })
             })
             .collect();
+
         let to = set.channels.iter().map(|c| Quantity {
             column: design.plan.columns[c.recorded].clone(),
             span: set.design.plan.places.whole.unwrap_or_default(),

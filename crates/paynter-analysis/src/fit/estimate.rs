@@ -26,7 +26,7 @@ pub struct ValueEstimated {
     pub deviation: Option<f64>,
     /// The interval that holds the true value in 95 of 100 such experiments.
     pub interval: Option<(f64, f64)>,
-    /// It stands at a bound.
+    /// It is at a bound.
     pub is_at_bound: bool,
     /// As written in the model.
     pub target: ast::Ref,
@@ -191,6 +191,7 @@ fn unresolved(data: &Measured<'_>, fit: &Fit) -> Vec<Unresolved> {
             });
         }
     }
+
     let largest = info.singular_values.first().copied().unwrap_or(0.0);
     for (s, direction) in info.singular_values.iter().zip(&info.directions) {
         if *s > UNSEEN * largest {

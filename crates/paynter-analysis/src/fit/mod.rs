@@ -4,7 +4,7 @@
 //! Out: an [`Estimated`]: values with intervals, what the data cannot tell apart, residuals.
 //!
 //! Every data file belongs to an experiment: its own run gives the recorded columns at the times of the data. Columns of the same name
-//! are compared; a cell that is no number is left out. Columns without a `sigma` are weighted by what they turn out to scatter.
+//! are compared; a cell that is not a number is left out. Columns without a `sigma` are weighted by what they turn out to scatter.
 
 mod data;
 mod estimate;
@@ -61,49 +61,49 @@ const ROUNDS: usize = 6;
 pub fn fit(
     design: &Design,
     choice: &Choice,
-    ask: &FitRequest,
+    request: &FitRequest,
     watch: Watch<'_>,
 ) -> Result<Estimated, Vec<Diagnostic>> {
     let refused = paynter_design::unsupported::in_plan(&design.plan);
     if !refused.is_empty() {
         return Err(refused);
     }
-    let mut data = measured(design, choice, ask.engine)?;
-    let best = best_of_starts(&data, ask, watch).ok_or_else(|| vec![nowhere(design, &data)])?;
-    let best = reweighted(&mut data, best, ask, watch);
+    let mut data = measured(design, choice, request.engine)?;
+    let best = best_of_starts(&data, request, watch).ok_or_else(|| vec![nowhere(design, &data)])?;
+    let best = reweighted(&mut data, best, request, watch);
     Ok(estimate(design, &data, &best))
 }
 
 /// The lowest sum of squares from several starts.
-fn best_of_starts(data: &Measured<'_>, ask: &FitRequest, watch: Watch<'_>) -> Option<Fit> {
+fn best_of_starts(data: &Measured<'_>, request: &FitRequest, watch: Watch<'_>) -> Option<Fit> {
     let n = data.axes.len();
     let mut starts: Vec<Vec<f64>> = data.nominal().into_iter().collect();
-    starts.extend(Sobol::new(n).take(ask.n_starts.saturating_sub(starts.len()).max(1)));
-    let fits = starts.iter().map(|s| from_start(data, s, ask, watch));
+    starts.extend(Sobol::new(n).take(request.n_starts.saturating_sub(starts.len()).max(1)));
+    let fits = starts.iter().map(|s| from_start(data, s, request, watch));
     let good = fits.filter(|f| f.end != FitEnd::Blocked);
     let sum = |f: &Fit| f.residuals.iter().map(|r| r * r).sum::<f64>();
     good.min_by(|a, b| sum(a).total_cmp(&sum(b)))
 }
 
 /// One descent, with exact slopes where the model allows them.
-fn from_start(data: &Measured<'_>, start: &[f64], ask: &FitRequest, watch: Watch<'_>) -> Fit {
+fn from_start(data: &Measured<'_>, start: &[f64], request: &FitRequest, watch: Watch<'_>) -> Fit {
     let residuals = |x: &[f64]| data.residuals(x, watch);
     let slopes = |x: &[f64]| data.slopes(x, watch);
     let fitting = Fitting {
         residuals: &residuals,
         slopes: Some(&slopes),
         step: STEP,
-        jobs: ask.jobs,
+        jobs: request.jobs,
     };
     levenberg(fitting, start)
 }
 
 /// Weights columns by their own scatter and fits again, until the weights stay.
-fn reweighted(data: &mut Measured<'_>, first: Fit, ask: &FitRequest, watch: Watch<'_>) -> Fit {
+fn reweighted(data: &mut Measured<'_>, first: Fit, request: &FitRequest, watch: Watch<'_>) -> Fit {
     let mut best = first;
     for _ in 0..ROUNDS {
         let change = data.learn_weights(&best);
-        let next = from_start(data, &best.x, ask, watch);
+        let next = from_start(data, &best.x, request, watch);
         if next.end == FitEnd::Blocked {
             return best;
         }

@@ -15,6 +15,7 @@ pub fn to_text(fit: &Estimated) -> String {
         .map(|v| v.name.chars().count())
         .max()
         .unwrap_or(0);
+
     for value in &fit.values {
         let _ = writeln!(out, "  {:width$}  {}", value.name, shown(value));
     }
@@ -33,6 +34,7 @@ pub fn to_text(fit: &Estimated) -> String {
             significant(column.rms, 4)
         );
     }
+
     if let Some(chi) = fit.chi_square {
         let _ = writeln!(
             out,
@@ -40,6 +42,7 @@ pub fn to_text(fit: &Estimated) -> String {
             significant(chi, 4)
         );
     }
+
     // Near one, two values move together and neither is known well by itself.
     for (i, row) in fit.correlations.iter().enumerate() {
         for (j, c) in row.iter().enumerate().skip(i + 1) {
@@ -54,6 +57,7 @@ pub fn to_text(fit: &Estimated) -> String {
             }
         }
     }
+
     let slopes = match fit.has_exact_slopes {
         true => "exact slopes",
         false => "slopes by differences of runs",

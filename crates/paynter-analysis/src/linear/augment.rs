@@ -109,6 +109,7 @@ pub(super) fn add_chain(dae: &mut Dae, origin: Origin, n_rates: usize) -> Vec<Sy
             origin,
         })
     };
+
     let chain: Vec<SymbolId> = (0..=n_rates).map(|_| add(Role::Unknown)).collect();
     let rates: Vec<SymbolId> = chain
         .iter()
@@ -127,6 +128,7 @@ pub(super) fn add_chain(dae: &mut Dae, origin: Origin, n_rates: usize) -> Vec<Sy
             origin,
         });
     }
+
     // Before all storages: of two that are tied together the input is the one that is given.
     dae.preferred_states.splice(0..0, chain.iter().copied());
     chain
@@ -325,12 +327,14 @@ pub(super) fn refuse_sampled(
     for clock in &dae.clocks {
         set_by.extend(clock.equations.iter().map(|&(s, _)| (s, clock.origin)));
     }
+
     let sides = dae.equations.iter().flat_map(|e| [e.left, e.right]);
     let mut walker = Walker::new();
     let mut read: Vec<SymbolId> = Vec::new();
     for e in sides.chain(outputs.iter().copied()) {
         walker.visit(&dae.pool, e, |id| read.extend(dae.pool.as_symbol(id)));
     }
+
     let origin_of = |s: SymbolId| {
         let of = match dae.symbol(s).role {
             Role::Pre { of } => of,
@@ -338,6 +342,7 @@ pub(super) fn refuse_sampled(
         };
         Some((of, *set_by.get(&of)?))
     };
+
     read.sort_unstable();
     let Some((symbol, origin)) = read.into_iter().find_map(origin_of) else {
         return Ok(());

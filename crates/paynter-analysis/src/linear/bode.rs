@@ -151,6 +151,7 @@ fn peak(response: &Response, sweep: &Sweep) -> Option<(f64, f64)> {
     if !is_inside {
         return Some(best);
     }
+
     const GOLDEN: f64 = 0.618_033_988_749_895;
     // The gain near its peak is flat: half the digits of the frequency are all there are.
     const NARROW: f64 = 1e-9;
@@ -158,6 +159,7 @@ fn peak(response: &Response, sweep: &Sweep) -> Option<(f64, f64)> {
     let at = |x: f64| response.at_frequency(x.exp()).norm();
     let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
     let (mut gain_left, mut gain_right) = (at(left), at(right));
+
     while high - low > NARROW {
         if gain_left > gain_right {
             (high, right, gain_right) = (right, left, gain_left);
@@ -169,6 +171,7 @@ fn peak(response: &Response, sweep: &Sweep) -> Option<(f64, f64)> {
             gain_right = at(right);
         }
     }
+
     let middle = 0.5 * (low + high);
     if at(middle) > best.1 {
         best = (middle.exp(), at(middle));
@@ -223,6 +226,7 @@ impl Bode {
             });
             series.collect()
         };
+
         let gains = |c: &BodeChannel| c.sweep.values.iter().map(|z| decibel(z.norm())).collect();
         let phases = |c: &BodeChannel| c.sweep.phase.iter().map(|p| p.to_degrees()).collect();
         let panel = |y_label: &str, series: Vec<Series>, is_y_angle: bool| Panel {
@@ -233,6 +237,7 @@ impl Bode {
             is_y_angle,
             ..Panel::default()
         };
+
         Plot {
             title: title.to_owned(),
             panels: vec![
@@ -307,6 +312,7 @@ impl Bode {
                 );
             }
         }
+
         for note in notes(linear) {
             let _ = writeln!(out, "\nnote: {note}");
         }

@@ -27,7 +27,7 @@ pub(super) struct Line {
     pub value: ExprId,
     /// It rounds: its slope is that of its quantisers' stated gain.
     pub is_quantised: bool,
-    /// Where its block stands in the text.
+    /// Where its block is in the text.
     pub origin: Origin,
 }
 
@@ -98,6 +98,7 @@ pub(super) fn open_clocks(
         lines.extend(own.map(|&(s, e)| (s, number, e, clock.origin)));
         clock.equations.retain(|e| !is_in.contains(&e.0));
     }
+
     let mut fresh: HashMap<SymbolId, ExprId> = HashMap::new();
     for &(symbol, _, _, _) in &lines {
         let (held, now) = (
@@ -107,6 +108,7 @@ pub(super) fn open_clocks(
         opened.held.push(held);
         opened.fresh.push(now);
     }
+
     let mut freezer = Freezer::new();
     for (symbol, clock, value, origin) in lines {
         let value = at_a_tick(dae, value, &fresh);
@@ -185,6 +187,7 @@ fn smooth(
         names,
         ..
     } = dae;
+
     let name = names.child(paynter_symbolic::Names::ROOT, "switch", None);
     let fixed = |s: SymbolId| is_constant.get(s.0 as usize).copied().unwrap_or(false);
     let value = freezer.freeze(pool, value, &fixed, &mut |_, switch| {
@@ -204,6 +207,7 @@ fn smooth(
         });
         symbol
     });
+
     // The argument of one may read another: outermost first.
     let floors: Vec<(SymbolId, ExprId)> = modes
         .iter()
@@ -213,6 +217,7 @@ fn smooth(
             _ => None,
         })
         .collect();
+
     let (mut smooth, mut is_quantised) = (value, false);
     for (mode, of) in floors {
         if symbols_of(pool, smooth).contains(&mode) {

@@ -58,6 +58,7 @@ impl Finder {
             named: Vec::new(),
             margins: Vec::new(),
         };
+
         let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
         spec.output_times.clear();
         if let Some(time) = at.time {
@@ -66,6 +67,7 @@ impl Finder {
         if let Some(rest) = at.rest {
             spec.rest.clone_from(&rest.states);
         }
+
         let explain = |e| LinearError::Model(vec![explain_lowering(&e, &plain, &design.graph)]);
         let machine = prepare_wanted(&plain, &spec, &[]).map_err(explain)?;
         Ok(Finder {
@@ -88,6 +90,7 @@ impl Finder {
             let is_set = self.machine.set_parameter(symbol, value);
             is_set.map_err(|_| no_value(value, asked))?;
         }
+
         let mut hybrid = HybridRun::new(&mut self.machine, plain, graph, &self.spec, None);
         let words = |trouble: &Trouble| explain_with(trouble, plain, graph);
         let start = hybrid.start();
@@ -111,6 +114,7 @@ impl Finder {
                 Ending::Cancelled { .. } => unreachable!("nothing breaks this run off"),
             }
         }
+
         if let Some(&(mode, _, _)) = hybrid.slides.last()
             && hybrid.is_sliding()
         {
@@ -124,10 +128,12 @@ impl Finder {
                 .help("use `smooth`, or linearize where it does not slide"),
             ));
         }
+
         drop(hybrid);
         let mut row = vec![0.0; self.spec.wanted.len()];
         let result = self.machine.observe(t, &y, &mut row);
         result.map_err(|e| failed(e, &mut self.machine, t, plain, design))?;
+
         Ok(Point {
             machine: self.machine,
             t,

@@ -205,6 +205,7 @@ fn polynomial(coefficients: &[f64], letter: &str) -> String {
         };
         let _ = write!(out, "{sign}{size}");
     }
+
     match out.is_empty() {
         true => "0".to_owned(),
         false => out,

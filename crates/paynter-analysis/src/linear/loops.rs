@@ -9,7 +9,7 @@
 
 use super::augment::Entry;
 use super::bode::{corners, decibel, response};
-use super::operating_point::{At, Site};
+use super::operating_point::{At, PreparedPoint};
 use super::poles::complex;
 use super::text::{about_point, notes};
 use super::{
@@ -98,13 +98,13 @@ pub(super) fn cut_loop(
     cut: &Quantity,
     at: Option<f64>,
 ) -> Result<(Linearization, Channel), LinearError> {
-    let mut ask = cutting(design, cut, at);
-    let mut linear = linearize(design, compiled, &ask)?;
+    let mut request = cutting(design, cut, at);
+    let mut linear = linearize(design, compiled, &request)?;
     if let Some(sampled) = &linear.sampled
         && reads_at_ticks(sampled, cut)?
     {
-        ask.looks_before = true;
-        linear = linearize(design, compiled, &ask)?;
+        request.looks_before = true;
+        linear = linearize(design, compiled, &request)?;
     }
     let open = open_loop(design, &linear, cut)?;
     Ok((linear, open))
@@ -313,11 +313,11 @@ pub(crate) fn margins_of_measures(
 
 /// The loops whose margins measures read, compiled once for many values of parameters.
 #[derive(Clone)]
-pub(crate) struct LoopSites {
-    cuts: Vec<(Quantity, Site)>,
+pub(crate) struct LoopCuts {
+    cuts: Vec<(Quantity, PreparedPoint)>,
 }
 
-impl LoopSites {
+impl LoopCuts {
     /// Compiles; none where other values of these parameters make other equations.
     ///
     /// # Errors
@@ -336,13 +336,13 @@ impl LoopSites {
                 ..At::default()
             };
             let ends = std::slice::from_ref(&cut);
-            let site = Site::new((design, compiled), ends, ends, &at)?;
-            if !varied.iter().all(|&s| site.can_vary(s)) {
+            let point = PreparedPoint::new((design, compiled), ends, ends, &at)?;
+            if !varied.iter().all(|&s| point.can_vary(s)) {
                 return Ok(None);
             }
-            cuts.push((cut, site));
+            cuts.push((cut, point));
         }
-        Ok(Some(LoopSites { cuts }))
+        Ok(Some(LoopCuts { cuts }))
     }
 
     /// The margins at the start of the experiment, with these values of parameters.
@@ -355,15 +355,15 @@ impl LoopSites {
         design: &Design,
         parameters: &[(SymbolId, f64)],
     ) -> Result<Vec<MeasuredMargins>, LinearError> {
-        let each = self.cuts.iter().map(|(cut, site)| {
-            let mut point = site.clone().go(design, parameters)?;
-            let mut ask = cutting(design, cut, None);
-            let mut linear = ask.read_off(&mut point, None)?;
+        let each = self.cuts.iter().map(|(cut, point)| {
+            let mut moved = point.clone().go(design, parameters)?;
+            let mut request = cutting(design, cut, None);
+            let mut linear = request.read_off(&mut moved, None)?;
             if let Some(sampled) = &linear.sampled
                 && reads_at_ticks(sampled, cut)?
             {
-                ask.looks_before = true;
-                linear = ask.read_off(&mut point, None)?;
+                request.looks_before = true;
+                linear = request.read_off(&mut moved, None)?;
             }
             let open = open_loop(design, &linear, cut)?;
             let report = report_of(design, cut, linear, &open)?;
@@ -411,6 +411,7 @@ impl LoopReport {
             y,
             ..Series::default()
         };
+
         let gains = self.sweep.values.iter().map(|z| decibel(z.norm()));
         let phases = self.sweep.phase.iter().map(|p| p.to_degrees());
         let panel = |y_label: &str, y: Vec<f64>, marks: Vec<f64>, is_y_angle| Panel {
@@ -422,18 +423,21 @@ impl LoopReport {
             is_y_angle,
             ..Panel::default()
         };
+
         let gain_marks = self
             .margins
             .gain_crossings
             .iter()
             .map(|c| c.omega)
             .collect();
+
         let phase_marks = self
             .margins
             .phase_crossings
             .iter()
             .map(|c| c.omega)
             .collect();
+
         Plot {
             title: title.to_owned(),
             panels: vec![
@@ -464,6 +468,7 @@ impl LoopReport {
                 false => complex(m.pole, 0.0),
             })
             .collect();
+
         let _ = match slow.is_empty() {
             true => writeln!(out, "  closed loop   stable"),
             false => writeln!(
@@ -479,6 +484,7 @@ impl LoopReport {
                 what.1
             ),
         };
+
         for note in notes(&self.linear) {
             let _ = writeln!(out, "\nnote: {note}");
         }
@@ -503,7 +509,7 @@ impl ChannelMargins {
     /// Writes what a toolbox would say, for people.
     pub fn to_text(&self) -> String {
         let mut out = format!(
-            "closed loop {}, read as `margin()` of a control toolbox reads it: not stability margins\n",
+            "closed loop {}, as `margin()` of a control toolbox evaluates it: these are not stability margins\n",
             self.name
         );
         out.push_str(&crossings_to_text(&self.margins, None));
@@ -526,10 +532,12 @@ fn crossings_to_text(margins: &Margins, step: Option<f64>) -> String {
         }
         None => out.push_str("  gain margin   none: no more gain brings it to -1\n"),
     }
+
     if let Some(c) = margins.gain_reduction() {
         let db = significant(decibel(c.gain_margin), 6);
         let _ = writeln!(out, "  and down to   {db} dB {}", at(c.omega));
     }
+
     match margins.phase_margin() {
         Some(c) => {
             let degrees = significant(c.phase_margin.to_degrees(), 6);
@@ -537,12 +545,14 @@ fn crossings_to_text(margins: &Margins, step: Option<f64>) -> String {
         }
         None => out.push_str("  phase margin  none: the gain never crosses 1\n"),
     }
+
     if let Some(c) = margins.delay_margin() {
         let delay = significant(c.delay_margin, 6);
         let steps = step.map(|step| significant(c.delay_margin / step, 6));
         let steps = steps.map_or(String::new(), |n| format!(" = {n} steps"));
         let _ = writeln!(out, "  delay margin  {delay} s{steps} {}", at(c.omega));
     }
+
     let n = (margins.gain_crossings.len(), margins.phase_crossings.len());
     if n.0 > 1 || n.1 > 1 {
         let _ = writeln!(

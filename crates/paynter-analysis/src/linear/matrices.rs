@@ -14,25 +14,25 @@ use paynter_symbolic::SymbolId;
 use paynter_syntax::{Diagnostic, Span};
 use std::collections::HashSet;
 
-/// Makes the linear model at the present point of a site.
+/// Makes the linear model at the present point of a point.
 pub(super) fn read_off(
-    site: &mut OperatingPoint<'_>,
-    ask: &LinearRequest,
+    point: &mut OperatingPoint<'_>,
+    request: &LinearRequest,
     trim: Option<Trim>,
 ) -> Result<Linearization, LinearError> {
-    let slopes = site.slopes()?;
-    let time_slopes = site.time_slopes()?;
-    let kinks = site.kinks(&slopes);
-    let n_rates = site.inputs.first().map_or(1, Vec::len);
+    let slopes = point.slopes()?;
+    let time_slopes = point.time_slopes()?;
+    let kinks = point.kinks(&slopes);
+    let n_rates = point.inputs.first().map_or(1, Vec::len);
     // A trim may have added inputs and outputs after those that are asked for.
     let (inputs, outputs) = (
-        &site.inputs[..ask.from.len()],
-        &site.outputs[..ask.to.len()],
+        &point.inputs[..request.from.len()],
+        &point.outputs[..request.to.len()],
     );
 
     let columns_of = |k: usize| -> Vec<usize> { inputs.iter().map(|chain| chain[k]).collect() };
-    let through = Through::new(site, &slopes);
-    let kept = through.without_idle(site, outputs, ask.keeps_storages);
+    let through = Through::new(point, &slopes);
+    let kept = through.without_idle(point, outputs, request.keeps_storages);
     let a = through.block(&kept, &kept);
     let c = through.block(outputs, &kept);
     let b: Vec<Matrix> = (0..n_rates)
@@ -41,11 +41,11 @@ pub(super) fn read_off(
     let d: Vec<Matrix> = (0..n_rates)
         .map(|k| through.block(outputs, &columns_of(k)))
         .collect();
-    refuse_high_rates(&b, &d, site.asked)?;
+    refuse_high_rates(&b, &d, point.asked)?;
     let (model, shifts) = take_up_rates(a, &b, c, d);
 
-    let states: Vec<Label> = kept.iter().map(|&k| site.state_label(k)).collect();
-    let (left_out, dependent) = through.names(site, &kept);
+    let states: Vec<Label> = kept.iter().map(|&k| point.state_label(k)).collect();
+    let (left_out, dependent) = through.names(point, &kept);
     let is_shifted = |k: &usize| shifts.iter().any(|p| p.row(*k).iter().any(|&x| x != 0.0));
     let labels = |columns: &[&Column], values: &[f64]| -> Vec<Label> {
         let pairs = columns.iter().zip(values);
@@ -53,8 +53,8 @@ pub(super) fn read_off(
             .map(|(column, &value)| label(&column.name, column.unit.as_ref(), value))
             .collect()
     };
-    let from: Vec<&Column> = ask.from.iter().map(|q| &q.column).collect();
-    let to: Vec<&Column> = ask.to.iter().map(|q| &q.column).collect();
+    let from: Vec<&Column> = request.from.iter().map(|q| &q.column).collect();
+    let to: Vec<&Column> = request.to.iter().map(|q| &q.column).collect();
 
     let mut rows = kept.iter().chain(outputs);
     Ok(Linearization {
@@ -63,15 +63,15 @@ pub(super) fn read_off(
             .map(|k| states[k].name.clone())
             .collect(),
         states,
-        inputs: labels(&from, &site.input_values),
-        outputs: labels(&to, &site.output_values[..to.len()]),
-        time: site.t,
+        inputs: labels(&from, &point.input_values),
+        outputs: labels(&to, &point.output_values[..to.len()]),
+        time: point.t,
         rates: kept.iter().map(|&k| slopes.f[k]).collect(),
         left_out,
         dependent,
         is_time_frozen: rows.any(|&k| time_slopes[k] != 0.0),
         trim,
-        warnings: warnings_of(site, &kinks),
+        warnings: warnings_of(point, &kinks),
         model,
         sampled: None,
     })
@@ -104,11 +104,11 @@ pub(super) struct Through<'s> {
 }
 
 impl<'s> Through<'s> {
-    pub(super) fn new(site: &OperatingPoint<'_>, slopes: &'s Slopes) -> Self {
+    pub(super) fn new(point: &OperatingPoint<'_>, slopes: &'s Slopes) -> Self {
         Through {
             slopes,
-            split: split_by_constraints(site, slopes),
-            constraints: site.constraints.clone(),
+            split: split_by_constraints(point, slopes),
+            constraints: point.constraints.clone(),
         }
     }
 
@@ -126,11 +126,11 @@ impl<'s> Through<'s> {
     /// The free coordinates, without integrals that neither a rate nor one of these rows reads.
     pub(super) fn without_idle(
         &self,
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         read: &[usize],
         keeps_storages: bool,
     ) -> Vec<usize> {
-        let may_go = may_be_idle(site, keeps_storages || read.is_empty());
+        let may_go = may_be_idle(point, keeps_storages || read.is_empty());
         without_idle(&may_go, &self.split.kept, read, &|rows, columns| {
             self.block(rows, columns)
         })
@@ -139,22 +139,22 @@ impl<'s> Through<'s> {
     /// Names of what is left out and of what is fixed by the others.
     pub(super) fn names(
         &self,
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         kept: &[usize],
     ) -> (Vec<String>, Vec<String>) {
-        let name_of = |s: &(usize, SymbolId)| site.name(s.1);
+        let name_of = |s: &(usize, SymbolId)| point.name(s.1);
         let bound = &self.split.bound;
         let is_out = |s: &&(usize, SymbolId)| !kept.contains(&s.0) && !bound.contains(&s.0);
-        let left_out = site.states.iter().filter(is_out).map(name_of).collect();
-        let place = |b: &usize| site.states.iter().find(|s| s.0 == *b).map(name_of);
+        let left_out = point.states.iter().filter(is_out).map(name_of).collect();
+        let place = |b: &usize| point.states.iter().find(|s| s.0 == *b).map(name_of);
         (left_out, bound.iter().filter_map(place).collect())
     }
 }
 
 /// What is to be known about a point: of its locks, and switches that stand on their thresholds.
-pub(super) fn warnings_of(site: &OperatingPoint<'_>, kinks: &[SymbolId]) -> Vec<Diagnostic> {
-    let mut warnings = site.messages.clone();
-    warnings.extend(kinks.iter().map(|&mode| kink(site, mode)));
+pub(super) fn warnings_of(point: &OperatingPoint<'_>, kinks: &[SymbolId]) -> Vec<Diagnostic> {
+    let mut warnings = point.messages.clone();
+    warnings.extend(kinks.iter().map(|&mode| kink(point, mode)));
     warnings
 }
 
@@ -183,11 +183,12 @@ const IMPLIED: f64 = 1e-9;
 
 /// Chooses as many coordinates as there are independent constraints, by complete pivoting: those that
 /// the constraints fix best.
-fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
-    let places: Vec<usize> = site.states.iter().map(|s| s.0).collect();
-    let full = slopes.part(&site.constraints, &places);
+fn split_by_constraints(point: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
+    let places: Vec<usize> = point.states.iter().map(|s| s.0).collect();
+    let full = slopes.part(&point.constraints, &places);
     let (n_rows, n) = (full.n_rows(), full.n_columns());
     let mut g = full.clone();
+
     // Each row relative to its own size: constraints in metres and in radians count alike.
     for i in 0..n_rows {
         let size = g.row(i).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -195,6 +196,7 @@ fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
             (0..n).for_each(|j| g[(i, j)] /= size);
         }
     }
+
     let (mut rows, mut columns): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
     loop {
         let free = (0..n_rows).filter(|i| !rows.contains(i));
@@ -214,6 +216,7 @@ fn split_by_constraints(site: &OperatingPoint<'_>, slopes: &Slopes) -> Split {
         rows.push(p);
         columns.push(q);
     }
+
     let block = full.part(&rows, &columns);
     Split {
         kept: (0..n)
@@ -261,10 +264,10 @@ fn inverse(block: &Matrix) -> Matrix {
 
 /// States that are left out where nothing reads them: energies, measures; and, where there are outputs, storages such as the
 /// momentum of a body whose speed acts on nothing.
-fn may_be_idle(site: &OperatingPoint<'_>, keeps_storages: bool) -> HashSet<usize> {
-    let elements = site.design.graph.elements.iter();
+fn may_be_idle(point: &OperatingPoint<'_>, keeps_storages: bool) -> HashSet<usize> {
+    let elements = point.design.graph.elements.iter();
     let stored: HashSet<SymbolId> = elements.flat_map(|e| e.states.iter().copied()).collect();
-    let states = site.states.iter();
+    let states = point.states.iter();
     let may_go = states.filter(|s| !keeps_storages || !stored.contains(&s.1));
     may_go.map(|s| s.0).collect()
 }
@@ -348,14 +351,14 @@ pub(super) fn label(name: &str, unit: Option<&Unit>, value: f64) -> Label {
     }
 }
 
-fn kink(site: &OperatingPoint<'_>, mode: SymbolId) -> Diagnostic {
-    let dae = &site.reduced.dae;
+fn kink(point: &OperatingPoint<'_>, mode: SymbolId) -> Diagnostic {
+    let dae = &point.reduced.dae;
     let origin = dae
         .modes
         .iter()
         .find(|m| m.symbol == mode)
         .map(|m| m.origin);
-    let span = origin.map_or(site.asked, |o| site.design.graph.span(o));
+    let span = origin.map_or(point.asked, |o| point.design.graph.span(o));
     Diagnostic::warning(
         code::KINK,
         "a switch is exactly at its threshold: the linear model holds to one side of it",

@@ -3,7 +3,7 @@
 //! In:  a [`Design`], compiled, and an [`LinearRequest`]: inputs, outputs, and the point.
 //! Out: a [`Linearization`], with exact derivatives, and what is to be known about the point.
 //!
-//! `augment` adds inputs and outputs to the equations, `site` goes to the point, `matrices` reads
+//! `augment` adds inputs and outputs to the equations, `point` goes to the point, `matrices` reads
 //! the linear model off. The mathematics of linear models is in `paynter-linear`.
 //!
 //! Where a path leads through a sampled block, the model is one in steps (`clocks`, `steps`), or refused where the caller
@@ -45,7 +45,7 @@ pub use locus::{
     transfers_to_text,
 };
 pub use loops::{ChannelMargins, LoopReport, channel_margins, loop_margins};
-pub(crate) use loops::{LoopSites, MeasuredMargins, margins_of_measures};
+pub(crate) use loops::{LoopCuts, MeasuredMargins, margins_of_measures};
 pub use operating_point::Rest;
 pub use pictures::pole_map;
 pub use poles::{MOST_CHANNELS, PoleTable, poles, poles_to_json, poles_to_text};
@@ -103,13 +103,13 @@ impl LinearRequest {
 
     fn read_off(
         &self,
-        site: &mut OperatingPoint<'_>,
+        point: &mut OperatingPoint<'_>,
         trim: Option<Trim>,
     ) -> Result<Linearization, LinearError> {
-        match site.opened {
-            None => matrices::read_off(site, self, trim),
-            Some(_) if self.looks_before => steps::read_off_steps(site, self, Look::Before),
-            Some(_) => steps::read_off_steps(site, self, Look::After),
+        match point.opened {
+            None => matrices::read_off(point, self, trim),
+            Some(_) if self.looks_before => steps::read_off_steps(point, self, Look::Before),
+            Some(_) => steps::read_off_steps(point, self, Look::After),
         }
     }
 }
@@ -249,32 +249,32 @@ impl Linearization {
 pub fn linearize(
     design: &Design,
     compiled: &Compiled,
-    ask: &LinearRequest,
+    request: &LinearRequest,
 ) -> Result<Linearization, LinearError> {
     if design.plan.trim.is_empty() {
         let at = At {
-            time: ask.at,
-            entry: ask.entry(),
-            sampled: ask.sampled,
+            time: request.at,
+            entry: request.entry(),
+            sampled: request.sampled,
             ..At::default()
         };
-        let mut site = OperatingPoint::new((design, compiled), &ask.from, &ask.to, &at)?;
-        return ask.read_off(&mut site, None);
+        let mut point = OperatingPoint::new((design, compiled), &request.from, &request.to, &at)?;
+        return request.read_off(&mut point, None);
     }
-    if ask.at.is_some() {
+    if request.at.is_some() {
         let (_, rest) = find_rest(design, compiled)?;
         let at = At {
-            time: ask.at,
+            time: request.at,
             rest: Some(&rest),
-            entry: ask.entry(),
-            sampled: ask.sampled,
+            entry: request.entry(),
+            sampled: request.sampled,
             ..At::default()
         };
-        let mut site = OperatingPoint::new((design, compiled), &ask.from, &ask.to, &at)?;
-        return ask.read_off(&mut site, None);
+        let mut point = OperatingPoint::new((design, compiled), &request.from, &request.to, &at)?;
+        return request.read_off(&mut point, None);
     }
-    let (mut site, trim) = trimmed((design, compiled), ask, false)?;
-    ask.read_off(&mut site, Some(trim))
+    let (mut point, trim) = trimmed((design, compiled), request, false)?;
+    request.read_off(&mut point, Some(trim))
 }
 
 /// Carries out the `trim` of an experiment: gives the point at rest, and what a run needs to start from it.
@@ -283,15 +283,15 @@ pub fn linearize(
 ///
 /// Why no such point was found.
 pub fn find_rest(design: &Design, compiled: &Compiled) -> Result<(Trim, Rest), LinearError> {
-    let (mut site, trim) = trimmed((design, compiled), &LinearRequest::default(), true)?;
-    let slopes = site.slopes()?;
+    let (mut point, trim) = trimmed((design, compiled), &LinearRequest::default(), true)?;
+    let slopes = point.slopes()?;
     let parameters = searched_inputs(design);
     let n = parameters.len();
-    // Inputs of the site are those that were searched: nothing else was asked for.
-    let values = site.input_values.iter().copied();
+    // Inputs of the point are those that were searched: nothing else was asked for.
+    let values = point.input_values.iter().copied();
     let parameters: Vec<(SymbolId, f64)> = parameters.into_iter().zip(values).collect();
     debug_assert_eq!(parameters.len(), n);
-    let rest = site.rest(&slopes, parameters);
+    let rest = point.rest(&slopes, parameters);
     Ok((trim, rest))
 }
 
@@ -312,13 +312,13 @@ fn constant_input(design: &Design, quantity: &Quantity) -> Option<SymbolId> {
     (is_constant && design.graph.inputs.contains(&symbol)).then_some(symbol)
 }
 
-/// A site at the point at rest, with the inputs and outputs that are asked for first.
+/// A point at the point at rest, with the inputs and outputs that are asked for first.
 fn trimmed<'a>(
     (design, compiled): (&'a Design, &Compiled),
-    ask: &LinearRequest,
+    request: &LinearRequest,
     wants_states: bool,
 ) -> Result<(OperatingPoint<'a>, Trim), LinearError> {
-    let (mut inputs, mut outputs) = (ask.from.clone(), ask.to.clone());
+    let (mut inputs, mut outputs) = (request.from.clone(), request.to.clone());
     let mut unknowns = Vec::new();
     for quantity in &design.plan.trim {
         let list = match constant_input(design, quantity) {
@@ -335,8 +335,9 @@ fn trimmed<'a>(
             None => (Unknown::Output(at), quantity),
         });
     }
+
     // A loop that is open in the linear model is closed while rest is searched.
-    if ask.is_open {
+    if request.is_open {
         let (trim, rest) = find_rest(design, compiled)?;
         let at = At {
             rest: Some(&rest),
@@ -344,17 +345,18 @@ fn trimmed<'a>(
             ..At::default()
         };
         return Ok((
-            OperatingPoint::new((design, compiled), &ask.from, &ask.to, &at)?,
+            OperatingPoint::new((design, compiled), &request.from, &request.to, &at)?,
             trim,
         ));
     }
+
     let at = At {
         wants_states,
         ..At::default()
     };
-    let mut site = OperatingPoint::new((design, compiled), &inputs, &outputs, &at)?;
-    let trim = trim::trim(&mut site, &unknowns)?;
-    Ok((site, trim))
+    let mut point = OperatingPoint::new((design, compiled), &inputs, &outputs, &at)?;
+    let trim = trim::trim(&mut point, &unknowns)?;
+    Ok((point, trim))
 }
 
 /// Tells whether the margins of measures are all that needs a linear model in an experiment.
@@ -364,7 +366,7 @@ pub(crate) fn asks_margins_only(plan: &Plan) -> bool {
 
 /// What is asked for where the call leaves it open: the experiment's first `linearize`, else from the
 /// inputs of the model (or what its sources set) to what is recorded.
-pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> LinearRequest {
+pub fn linear_request(design: &Design, at: Option<f64>, is_open: bool) -> LinearRequest {
     let written = design.plan.linearize.first();
     let graph = &design.graph;
     let place = design.plan.places.whole.unwrap_or_default();
@@ -381,7 +383,7 @@ pub fn ask(design: &Design, at: Option<f64>, is_open: bool) -> LinearRequest {
     LinearRequest {
         from: from.unwrap_or_default(),
         to: to.unwrap_or_else(|| {
-            // What nothing but a measure reads is no output of the dynamics.
+            // What nothing but a measure reads is not an output of the dynamics.
             let is_constant = |c: &&Column| graph.signals.pool.as_number(c.value).is_some();
             let all = design.plan.columns.iter();
             all.filter(|c| !is_constant(c)).map(column).collect()

@@ -5,7 +5,7 @@
 //!      at the start of the experiment, or where a run has come to.
 //!
 //! The point is found by the machine of the model itself (`find_point`); `augment` makes a second one that has
-//! inputs and outputs, and it takes over there with all held values. Both are compiled once in a [`Site`].
+//! inputs and outputs, and it takes over there with all held values. Both are compiled once in a [`PreparedPoint`].
 
 use super::augment::{Entry, Held, Input, add_input, add_output, refuse_sampled};
 use super::clocks::{Opened, open_clocks, sampled_reads};
@@ -122,7 +122,7 @@ impl Deref for OperatingPoint<'_> {
 
 /// A model with inputs and outputs, compiled, that can be taken to its point with any values of its parameters.
 #[derive(Clone)]
-pub(super) struct Site {
+pub(super) struct PreparedPoint {
     shape: Arc<Shape>,
     machine: Machine,
     finder: Finder,
@@ -153,7 +153,7 @@ impl Slopes {
     }
 }
 
-impl Site {
+impl PreparedPoint {
     /// Adds inputs and outputs to the equations, and compiles them.
     pub(super) fn new(
         (design, compiled): (&Design, &Compiled),
@@ -162,9 +162,7 @@ impl Site {
         at: &At<'_>,
     ) -> Result<Self, LinearError> {
         let graph = &compiled.graph;
-        let asked = design.plan.places.of(&["linearize", "trim"]);
-        let asked = outputs.first().or(inputs.first()).map(|q| q.span).or(asked);
-        let asked = asked.unwrap_or_default();
+        let asked = where_asked(design, inputs, outputs);
         refuse_differences(graph, asked)?;
         refuse_ideal_contacts(graph, asked)?;
 
@@ -175,80 +173,15 @@ impl Site {
             at,
             asked,
         };
-        let Augmented {
-            dae,
-            mut added,
-            mut opened,
-            quantiser_gain,
-        } = augment(compiled, &wish)?;
-
-        let n_asked = added.len();
-        let n_lines = opened.as_ref().map_or(0, |o| o.lines.len());
-        if let Some(opened) = &mut opened {
-            added.append(&mut opened.held);
-            added.append(&mut opened.fresh);
-        }
-
         let mut plain = compiled.reduced.clone();
-        let mut messages = compiled.warnings.clone();
-        messages.dedup();
-        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
-        refuse_many_states(reduced.states.len(), asked)?;
-        let rows = AddedRows::add(&mut reduced, &plain, &wish, opened.as_ref())?;
+        let extended = Extended::new((compiled, &plain), &wish)?;
+        let machine = lower_explicit(&extended.reduced, graph, Engine::Interpreter)?;
 
-        let lowering = Lowering {
-            engine: Engine::Interpreter,
-            form: Form::Explicit,
-            ..Lowering::default()
-        };
-        let explain = |e| model_error(explain_lowering(&e, &reduced, graph));
-        let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
-
-        let is_own = |s: &&SymbolId| {
-            let of_inputs = added.iter().flat_map(|i| &i.chain);
-            !of_inputs.chain(rows.all()).any(|a| a == *s)
-        };
-        let own: Vec<SymbolId> = machine.states().iter().filter(is_own).copied().collect();
-        let wanted = wanted_at_point(&own, (&mut plain, &reduced), &wish)?;
-
-        let places = machine.states().iter().enumerate();
-        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
-        let mut chain = added.iter().flat_map(|i| &i.chain);
-        if chain.any(|s| !place.contains_key(s)) {
-            return Err(tied(asked));
-        }
-
-        let entries = entries(inputs, &plain);
-        let names = names_of_integrals(graph, &plain).into_iter().collect();
+        let own = extended.own_states(&machine);
+        let wanted = wanted_at_point(&own, (&mut plain, &extended.reduced), &wish)?;
+        let shape = extended.into_shape((&machine, &own), (compiled, &plain), &wish)?;
         let finder = Finder::new(design, Arc::new(plain), &wanted, at, asked)?;
-
-        let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
-        let chains: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
-        let shape = Shape {
-            asked,
-            states: own.iter().map(|&s| (place[&s], s)).collect(),
-            inputs: chains[..n_asked].to_vec(),
-            held: chains[n_asked..n_asked + n_lines].to_vec(),
-            fresh: chains[n_asked + n_lines..].to_vec(),
-            line_rows: places(&rows.lines),
-            opened,
-            quantiser_gain,
-            outputs: places(&rows.outputs),
-            constraints: places(&rows.constraints),
-            switches: rows.switches.iter().map(|&(m, z)| (m, place[&z])).collect(),
-            run_states: rows
-                .run_states
-                .iter()
-                .map(|&(s, z)| (s, place[&z]))
-                .collect(),
-            reduced,
-            messages,
-            names,
-            added,
-            entries,
-        };
-
-        Ok(Site {
+        Ok(PreparedPoint {
             shape: Arc::new(shape),
             machine,
             finder,
@@ -271,13 +204,14 @@ impl Site {
         design: &'a Design,
         parameters: &[(SymbolId, f64)],
     ) -> Result<OperatingPoint<'a>, LinearError> {
-        let Site {
+        let PreparedPoint {
             shape,
             mut machine,
             finder,
         } = self;
         let point = finder.find(design, parameters)?;
         let (n, n_outputs) = (shape.states.len(), shape.outputs.len());
+
         for (k, input) in shape.added.iter().enumerate() {
             let (parameter, value) = match input.held {
                 Some(Held::Sampled { symbol, parameter }) => {
@@ -290,22 +224,25 @@ impl Site {
                 .set_parameter(parameter, value)
                 .expect("a parameter that was made for this");
         }
+
         let mut y = vec![0.0; machine.states().len()];
         for (&(at, _), value) in shape.states.iter().zip(&point.row) {
             y[at] = *value;
         }
+
         for &(symbol, value) in parameters {
-            // An input that varies is no parameter any more: its constant part moves to the change.
+            // An input that varies is not a parameter any more: its constant part moves to the change.
             let mut entries = shape.entries.iter();
             let own = entries.position(|e| e.1.is_some_and(|c| c.0 == symbol));
             match own.and_then(|k| Some((k, shape.entries[k].1?.1))) {
                 Some((k, before)) => y[shape.inputs[k][0]] = value - before,
                 None => {
-                    // Set as in the run; what is no parameter of these equations is not read by them.
+                    // Set as in the run; what is not a parameter of these equations is not read by them.
                     let _ = machine.set_parameter(symbol, value);
                 }
             }
         }
+
         let t = point.t;
         let reduced = &shape.reduced;
         machine
@@ -314,6 +251,7 @@ impl Site {
         let lines = shape.opened.iter().flat_map(|o| &o.lines);
         let held_values = lines.map(|line| point.machine.discrete(line.symbol).unwrap_or(0.0));
         let at_point = |from: usize, n: usize| point.row[from..from + n].to_vec();
+
         Ok(OperatingPoint {
             design,
             t,
@@ -358,6 +296,7 @@ fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearErro
         at,
         asked,
     } = *wish;
+
     let graph = &compiled.graph;
     let mut dae = compiled.equations();
     let n_rates = compiled.reduced.structural_index as usize + 1;
@@ -369,6 +308,7 @@ fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearErro
             Err(message) => refused.push(*message),
         }
     }
+
     let mut opened = None;
     let mut quantiser_gain = None;
     if refused.is_empty() {
@@ -388,6 +328,7 @@ fn augment(compiled: &Compiled, wish: &Wish<'_>) -> Result<Augmented, LinearErro
             }
         }
     }
+
     if !refused.is_empty() {
         return Err(LinearError::Model(refused));
     }
@@ -431,6 +372,122 @@ struct Augmented {
     added: Vec<Input>,
     opened: Option<Opened>,
     quantiser_gain: Option<f64>,
+}
+
+/// The reduced equations with inputs, and with rows for what follows.
+struct Extended {
+    reduced: Reduced,
+    rows: AddedRows,
+    /// The inputs, then for each sampled line what it holds, then what it has just set.
+    added: Vec<Input>,
+    opened: Option<Opened>,
+    quantiser_gain: Option<f64>,
+}
+
+impl Extended {
+    /// Adds what is wished for; `plain` are the equations without it.
+    fn new((compiled, plain): (&Compiled, &Reduced), wish: &Wish<'_>) -> Result<Self, LinearError> {
+        let Augmented {
+            dae,
+            mut added,
+            mut opened,
+            quantiser_gain,
+        } = augment(compiled, wish)?;
+        if let Some(opened) = &mut opened {
+            added.append(&mut opened.held);
+            added.append(&mut opened.fresh);
+        }
+
+        let mut reduced = compiled.reduce_others(dae).map_err(LinearError::Model)?;
+        refuse_many_states(reduced.states.len(), wish.asked)?;
+        let rows = AddedRows::add(&mut reduced, plain, wish, opened.as_ref())?;
+        Ok(Extended {
+            reduced,
+            rows,
+            added,
+            opened,
+            quantiser_gain,
+        })
+    }
+
+    /// States of the model itself, among those of its machine.
+    fn own_states(&self, machine: &Machine) -> Vec<SymbolId> {
+        let is_own = |s: &&SymbolId| {
+            let of_inputs = self.added.iter().flat_map(|i| &i.chain);
+            !of_inputs.chain(self.rows.all()).any(|a| a == *s)
+        };
+        machine.states().iter().filter(is_own).copied().collect()
+    }
+
+    /// What the model has in common at all points: everything by its place among the states of the machine.
+    fn into_shape(
+        self,
+        (machine, own): (&Machine, &[SymbolId]),
+        (compiled, plain): (&Compiled, &Reduced),
+        wish: &Wish<'_>,
+    ) -> Result<Shape, LinearError> {
+        let Extended { rows, added, .. } = self;
+        let places = machine.states().iter().enumerate();
+        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
+        let mut chain = added.iter().flat_map(|i| &i.chain);
+        if chain.any(|s| !place.contains_key(s)) {
+            return Err(tied(wish.asked));
+        }
+        let places = |symbols: &[SymbolId]| symbols.iter().map(|s| place[s]).collect();
+        let with_place =
+            |&(symbol, row): &(SymbolId, SymbolId)| -> (SymbolId, usize) { (symbol, place[&row]) };
+
+        let mut inputs: Vec<Vec<usize>> = added.iter().map(|i| places(&i.chain)).collect();
+        let n_lines = self.opened.as_ref().map_or(0, |o| o.lines.len());
+        let fresh = inputs.split_off(wish.inputs.len() + n_lines);
+        let held = inputs.split_off(wish.inputs.len());
+        let mut messages = compiled.warnings.clone();
+        messages.dedup();
+
+        Ok(Shape {
+            asked: wish.asked,
+            states: own.iter().map(|&s| (place[&s], s)).collect(),
+            inputs,
+            held,
+            fresh,
+            line_rows: places(&rows.lines),
+            opened: self.opened,
+            quantiser_gain: self.quantiser_gain,
+            outputs: places(&rows.outputs),
+            constraints: places(&rows.constraints),
+            switches: rows.switches.iter().map(with_place).collect(),
+            run_states: rows.run_states.iter().map(with_place).collect(),
+            reduced: self.reduced,
+            messages,
+            names: names_of_integrals(&compiled.graph, plain)
+                .into_iter()
+                .collect(),
+            added,
+            entries: entries(wish.inputs, plain),
+        })
+    }
+}
+
+/// The place in the text that asked for a linear model.
+fn where_asked(design: &Design, inputs: &[Quantity], outputs: &[Quantity]) -> Span {
+    let named = outputs.first().or(inputs.first()).map(|q| q.span);
+    let statement = design.plan.places.of(&["linearize", "trim"]);
+    named.or(statement).unwrap_or_default()
+}
+
+/// The machine of equations whose rates are all explicit, for exact slopes.
+pub(super) fn lower_explicit(
+    reduced: &Reduced,
+    graph: &BondGraph,
+    engine: Engine,
+) -> Result<Machine, LinearError> {
+    let lowering = Lowering {
+        engine,
+        form: Form::Explicit,
+        ..Lowering::default()
+    };
+    lower_with(reduced, &[], lowering)
+        .map_err(|e| model_error(explain_lowering(&e, reduced, graph)))
 }
 
 /// What was added to the reduced equations, so that slopes can be read off.
@@ -552,7 +609,7 @@ impl<'a> OperatingPoint<'a> {
         at: &At<'_>,
     ) -> Result<Self, LinearError> {
         let parameters = at.rest.map_or(&[][..], |rest| &rest.parameters);
-        Site::new((design, compiled), inputs, outputs, at)?.go(design, parameters)
+        PreparedPoint::new((design, compiled), inputs, outputs, at)?.go(design, parameters)
     }
 
     /// Computes rates and slopes at the present point.
@@ -561,6 +618,7 @@ impl<'a> OperatingPoint<'a> {
         let mut f = vec![0.0; n];
         let result = self.machine.rhs(t, &self.y, &mut f);
         result.map_err(|e| self.failed(e))?;
+
         // Column by column; all rows of a column where the machine takes the matrix as full.
         let pattern = self.machine.jacobian_pattern().cloned();
         let full: Vec<usize> = (0..n).collect();
@@ -571,6 +629,7 @@ impl<'a> OperatingPoint<'a> {
         let mut values = vec![0.0; places.len()];
         let result = self.machine.jacobian(t, &self.y, &mut values);
         let is_finite = result.map_err(|e| self.failed(e))?;
+
         // Solvers want the diagonal, or all of the matrix; what counts is what depends on what.
         let depends = self.machine.dependencies();
         let entries: Vec<(usize, usize, f64)> = places
@@ -579,6 +638,7 @@ impl<'a> OperatingPoint<'a> {
             .filter(|((i, j), _)| depends[*i].binary_search(&(*j as u32)).is_ok())
             .map(|((i, j), x)| (i, j, x))
             .collect();
+
         if !is_finite {
             // Columns that share a direction are spoilt together; a state explains more than an input.
             let is_state = |k: usize| self.states.iter().any(|s| s.0 == k);

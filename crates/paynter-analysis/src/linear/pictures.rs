@@ -96,12 +96,14 @@ impl LocusReport {
                 )
             })
             .collect();
+
         let starts: Vec<Complex> = self
             .locus
             .branches
             .iter()
             .filter_map(|b| b.first().copied())
             .collect();
+
         let all = self.locus.branches.iter().flatten().map(|z| z.norm());
         let size = 0.01 * all.filter(|x| x.is_finite()).fold(0.0, f64::max).max(1e-3);
         series.push(crosses(
@@ -112,6 +114,7 @@ impl LocusReport {
             &starts,
             size,
         ));
+
         if self.linear.step().is_some() {
             series.push(circle());
         }

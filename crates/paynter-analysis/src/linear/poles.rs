@@ -261,6 +261,7 @@ pub fn poles_to_json(linear: &Linearization, table: &PoleTable) -> Value {
             "participation": parts.map(|(s, p)| json!([s.name, p])).collect::<Vec<_>>(),
         })
     };
+
     let channel = |(input, output, own): &(usize, usize, Option<Vec<Complex>>)| {
         json!({
             "from": linear.inputs[*input].name,
@@ -268,6 +269,7 @@ pub fn poles_to_json(linear: &Linearization, table: &PoleTable) -> Value {
             "zeros": own.as_ref().map(|zeros| zeros.iter().map(pair).collect::<Vec<_>>()),
         })
     };
+
     json!({
         "time": linear.time,
         "is_at_rest": linear.is_at_rest(),

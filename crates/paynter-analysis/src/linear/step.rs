@@ -69,6 +69,7 @@ pub fn steps(
             round_up(longest.unwrap_or(1.0))
         }
     };
+
     let mut found = Steps {
         time: Vec::new(),
         curves: Vec::new(),
@@ -198,6 +199,7 @@ impl Steps {
                 let _ = writeln!(out, "  undershoot  {} %", significant(under, 5));
             }
         }
+
         let _ = writeln!(out, "\ncomputed over {} s", significant(horizon, 6));
         for note in notes(linear) {
             let _ = writeln!(out, "\nnote: {note}");

@@ -20,24 +20,24 @@ use paynter_syntax::Diagnostic;
 /// More ticks than this in a common period, and the clocks have none for practical purposes.
 const MOST_TICKS: usize = 20_000;
 
-/// Makes the linear model in steps at the present point of a site.
+/// Makes the linear model in steps at the present point of a point.
 pub(super) fn read_off_steps(
-    site: &mut OperatingPoint<'_>,
-    ask: &LinearRequest,
+    point: &mut OperatingPoint<'_>,
+    request: &LinearRequest,
     look: Look,
 ) -> Result<Linearization, LinearError> {
-    let slopes = site.slopes()?;
-    let time_slopes = site.time_slopes()?;
-    let kinks = site.real_kinks(&slopes)?;
+    let slopes = point.slopes()?;
+    let time_slopes = point.time_slopes()?;
+    let kinks = point.real_kinks(&slopes)?;
 
-    let parts = Parts::new(site, &Through::new(site, &slopes), ask)?;
-    let lines = driven_lines(site, &parts)?;
-    let schedule = schedule(site, &lines)?;
-    if ask.is_injected {
-        refuse_many_ticks(site, ask, &parts, (&lines, &schedule))?;
+    let parts = Parts::new(point, &Through::new(point, &slopes), request)?;
+    let lines = driven_lines(point, &parts)?;
+    let schedule = schedule(point, &lines)?;
+    if request.is_injected {
+        refuse_many_ticks(point, request, &parts, (&lines, &schedule))?;
     }
 
-    let whole = parts.assemble(site, &lines, &schedule);
+    let whole = parts.assemble(point, &lines, &schedule);
     let lifted = whole.lift(look);
 
     let columns = |all: &[paynter_model::experiment::Quantity], values: &[f64]| {
@@ -47,7 +47,7 @@ pub(super) fn read_off_steps(
             .collect::<Vec<_>>()
     };
     let (states, rates) = states_in_steps(
-        site,
+        point,
         (&parts, &lines),
         &lifted.kept,
         (&slopes, schedule.period),
@@ -57,15 +57,15 @@ pub(super) fn read_off_steps(
     Ok(Linearization {
         states,
         rates,
-        inputs: columns(&ask.from, &site.input_values),
-        outputs: columns(&ask.to, &site.output_values[..ask.to.len()]),
-        time: site.t,
+        inputs: columns(&request.from, &point.input_values),
+        outputs: columns(&request.to, &point.output_values[..request.to.len()]),
+        time: point.t,
         shifted: Vec::new(),
         left_out: parts.left_out.clone(),
         dependent: parts.dependent.clone(),
         is_time_frozen: rows.any(|&k| time_slopes[k] != 0.0),
         trim: None,
-        warnings: warnings_of(site, &kinks),
+        warnings: warnings_of(point, &kinks),
         model: lifted.model,
         sampled: Some(whole),
     })
@@ -73,32 +73,32 @@ pub(super) fn read_off_steps(
 
 /// Labels and rates of the states: those of the model, then what the sampled lines hold.
 fn states_in_steps(
-    site: &OperatingPoint<'_>,
+    point: &OperatingPoint<'_>,
     (parts, lines): (&Parts, &[usize]),
     kept: &[usize],
     (slopes, period): (&Slopes, f64),
 ) -> (Vec<Label>, Vec<f64>) {
-    let opened = site
+    let opened = point
         .opened
         .as_ref()
-        .expect("sampled blocks are open at this site");
+        .expect("sampled blocks are open at this point");
     let n = parts.kept.len();
     let mut states = Vec::new();
     let mut rates = Vec::new();
     for &k in kept {
         if k < n {
             let place = parts.kept[k];
-            states.push(site.state_label(place));
+            states.push(point.state_label(place));
             rates.push(slopes.f[place]);
             continue;
         }
         let number = lines[k - n];
         let line = &opened.lines[number];
-        let unit = site.design.state_units.get(&line.symbol);
-        let held = site.held_values[number];
-        states.push(label(&site.name(line.symbol), unit, held));
-        // Rounding lines stand where they stand; others would move to what they compute.
-        let next = slopes.f[site.line_rows[number]];
+        let unit = point.design.state_units.get(&line.symbol);
+        let held = point.held_values[number];
+        states.push(label(&point.name(line.symbol), unit, held));
+        // Rounding lines are where they are; others would move to what they compute.
+        let next = slopes.f[point.line_rows[number]];
         rates.push(match line.is_quantised {
             true => 0.0,
             false => (next - held) / period,
@@ -121,37 +121,39 @@ struct Parts {
 
 impl Parts {
     fn new(
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         through: &Through<'_>,
-        ask: &LinearRequest,
+        request: &LinearRequest,
     ) -> Result<Self, LinearError> {
-        let outputs = site.outputs[..ask.to.len()].to_vec();
-        let read: Vec<usize> = outputs.iter().chain(&site.line_rows).copied().collect();
-        let kept = through.without_idle(site, &read, ask.keeps_storages);
-        let n_rates = site.held.first().map_or(1, Vec::len);
+        let outputs = point.outputs[..request.to.len()].to_vec();
+        let read: Vec<usize> = outputs.iter().chain(&point.line_rows).copied().collect();
+        let kept = through.without_idle(point, &read, request.keeps_storages);
+        let n_rates = point.held.first().map_or(1, Vec::len);
         let first = |chains: &[Vec<usize>], k: usize| -> Vec<usize> {
             chains.iter().map(|chain| chain[k]).collect()
         };
-        let inputs = &site.inputs[..ask.from.len()];
+        let inputs = &point.inputs[..request.from.len()];
         let blocks = |rows: &[usize]| {
             [
                 through.block(rows, &kept),
-                through.block(rows, &first(&site.held, 0)),
-                through.block(rows, &first(&site.fresh, 0)),
+                through.block(rows, &first(&point.held, 0)),
+                through.block(rows, &first(&point.fresh, 0)),
                 through.block(rows, &first(inputs, 0)),
             ]
         };
+
         let all: Vec<usize> = kept.iter().chain(&read).copied().collect();
         for k in 1..n_rates {
-            let of_held = through.block(&all, &first(&site.held, k));
+            let of_held = through.block(&all, &first(&point.held, k));
             if !of_held.is_zero() || !through.block(&all, &first(inputs, k)).is_zero() {
-                return Err(follows_rate(site));
+                return Err(follows_rate(point));
             }
         }
-        let (left_out, dependent) = through.names(site, &kept);
+
+        let (left_out, dependent) = through.names(point, &kept);
         Ok(Parts {
             rates: blocks(&kept),
-            lines: blocks(&site.line_rows),
+            lines: blocks(&point.line_rows),
             seen: blocks(&outputs),
             kept,
             outputs,
@@ -163,7 +165,7 @@ impl Parts {
     /// Puts plant and ticks together. v: states, then what the lines hold.
     fn assemble(
         &self,
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         lines: &[usize],
         schedule: &Schedule,
     ) -> SampledModel {
@@ -175,13 +177,14 @@ impl Parts {
         };
         let n_outputs = self.outputs.len();
         let ticks = schedule.ticks.iter().map(|(due, until_next)| {
-            let (jump, entry) = self.tick(site, lines, due);
+            let (jump, entry) = self.tick(point, lines, due);
             Tick {
                 jump,
                 entry,
                 until_next: *until_next,
             }
         });
+
         SampledModel {
             a: Matrix::from_fn(n + m, n + m, |i, j| match i < n {
                 true => by_states(&self.rates, i, j),
@@ -200,16 +203,17 @@ impl Parts {
     }
 
     /// v⁺ = J v + P u at an instant at which some clocks are due.
-    fn tick(&self, site: &OperatingPoint<'_>, lines: &[usize], due: &[usize]) -> (Matrix, Matrix) {
+    fn tick(&self, point: &OperatingPoint<'_>, lines: &[usize], due: &[usize]) -> (Matrix, Matrix) {
         let (n, m) = (self.kept.len(), lines.len());
         let n_inputs = self.rates[3].n_columns();
         let mut jump = Matrix::identity(n + m);
         let mut entry = Matrix::zeros(n + m, n_inputs);
-        let opened = site.opened.as_ref().expect("open at this site");
+        let opened = point.opened.as_ref().expect("open at this point");
         let mut open: Vec<usize> = (0..m)
             .filter(|&k| due.contains(&opened.lines[lines[k]].clock))
             .collect();
-        // What other lines set comes first. They read each other in no circle: the model has been run.
+
+        // What other lines set comes first. They read each other in no cycle: the model has been run.
         while !open.is_empty() {
             let reads = |k: usize, j: usize| j != k && self.lines[2][(lines[k], lines[j])] != 0.0;
             let ready = open
@@ -239,11 +243,11 @@ impl Parts {
     }
 }
 
-fn follows_rate(site: &OperatingPoint<'_>) -> LinearError {
+fn follows_rate(point: &OperatingPoint<'_>) -> LinearError {
     let message = "the plant reads the rate of what a sampled block holds, which steps";
     model_error(
         Diagnostic::error(code::NO_LINEAR_FORM, message)
-            .primary(site.asked, "asked for here")
+            .primary(point.asked, "asked for here")
             .help("let the held value pass a lag"),
     )
 }
@@ -252,13 +256,14 @@ fn follows_rate(site: &OperatingPoint<'_>) -> LinearError {
 ///
 /// A line that rounds and follows nothing but itself (a generator of random numbers) changes by itself, as time does, and
 /// stands still here.
-fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, LinearError> {
-    let opened = site.opened.as_ref().expect("open at this site");
+fn driven_lines(point: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, LinearError> {
+    let opened = point.opened.as_ref().expect("open at this point");
     let n = opened.lines.len();
     let follows = |of: &Matrix, row: usize| of.row(row).iter().any(|&x| x != 0.0);
     let mut driven: Vec<bool> = (0..n)
         .map(|k| follows(&parts.lines[0], k) || follows(&parts.lines[3], k))
         .collect();
+
     // Held values reach lines through quantities of the plant as well, which the slopes contain.
     loop {
         let by_lines = |k: usize| {
@@ -272,23 +277,25 @@ fn driven_lines(site: &OperatingPoint<'_>, parts: &Parts) -> Result<Vec<usize>, 
         };
         driven[k] = true;
     }
-    let rounds = |line: &&Line| line.is_quantised && site.quantiser_gain.is_none();
+
+    let rounds = |line: &&Line| line.is_quantised && point.quantiser_gain.is_none();
     let refused = (0..n)
         .filter(|&k| driven[k])
         .map(|k| &opened.lines[k])
         .find(rounds);
     if let Some(line) = refused {
-        let name = site.name(line.symbol);
+        let name = point.name(line.symbol);
         return Err(model_error(
             Diagnostic::error(
                 code::SAMPLED_PATH,
                 format!("`{name}` is rounded to whole steps: a quantiser has no slope"),
             )
-            .primary(site.asked, "asked for here")
-            .secondary(site.design.graph.span(line.origin), "rounds in this block")
+            .primary(point.asked, "asked for here")
+            .secondary(point.design.graph.span(line.origin), "rounds in this block")
             .help("give the gain to use for quantisers: `--quantiser-gain 1`, or `quantiser_gain = 1` in the experiment"),
         ));
     }
+
     Ok((0..n)
         .filter(|&k| driven[k] || !opened.lines[k].is_quantised)
         .collect())
@@ -307,8 +314,8 @@ impl Schedule {
     }
 }
 
-fn schedule(site: &OperatingPoint<'_>, lines: &[usize]) -> Result<Schedule, LinearError> {
-    let opened = site.opened.as_ref().expect("open at this site");
+fn schedule(point: &OperatingPoint<'_>, lines: &[usize]) -> Result<Schedule, LinearError> {
+    let opened = point.opened.as_ref().expect("open at this point");
     let mut clocks: Vec<usize> = lines.iter().map(|&k| opened.lines[k].clock).collect();
     clocks.sort_unstable();
     clocks.dedup();
@@ -325,7 +332,7 @@ fn schedule(site: &OperatingPoint<'_>, lines: &[usize]) -> Result<Schedule, Line
         model_error(
             Diagnostic::error(code::SAMPLED_PATH, message)
                 .primary(
-                    site.asked,
+                    point.asked,
                     format!("more than {MOST_TICKS} ticks until they tick together again"),
                 )
                 .help("choose rates with a small common multiple"),
@@ -344,10 +351,12 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
         }
         a
     };
+
     let lcm = |a: u128, b: u128| (a / gcd(a, b)).checked_mul(b);
     let seconds = rates
         .iter()
         .try_fold(1_u128, |d, r| lcm(d, u128::from(r.1)))?;
+
     // Ticks in so many seconds.
     let counts: Vec<u128> = rates
         .iter()
@@ -360,6 +369,7 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
     if n_ticks > MOST_TICKS as u128 {
         return None;
     }
+
     let mut instants: Vec<u128> = counts
         .iter()
         .flat_map(|c| (0..c / shared).map(move |k| k * (grid / c)))
@@ -373,23 +383,24 @@ fn common_period(clocks: &[usize], rates: &[(u64, u64)]) -> Option<Schedule> {
         let due = due.filter(|(_, c)| at % (grid / **c) == 0).map(|(&k, _)| k);
         (due.collect(), of_grid(next - at))
     });
+
     Some(Schedule {
         ticks: ticks.collect(),
         period: of_grid(end),
     })
 }
 
-/// A loop is cut at something that passes once in a period, else the loop is no single number at a frequency.
+/// A loop is cut at something that passes once in a period, else the loop is not a single number at a frequency.
 fn refuse_many_ticks(
-    site: &OperatingPoint<'_>,
-    ask: &LinearRequest,
+    point: &OperatingPoint<'_>,
+    request: &LinearRequest,
     parts: &Parts,
     (lines, schedule): (&[usize], &Schedule),
 ) -> Result<(), LinearError> {
-    let Some(cut) = ask.to.first() else {
+    let Some(cut) = request.to.first() else {
         return Ok(());
     };
-    let opened = site.opened.as_ref().expect("open at this site");
+    let opened = point.opened.as_ref().expect("open at this point");
     let enters = |k: &&usize| parts.lines[3][(**k, 0)] != 0.0;
     let shows = |k: &&usize| parts.seen[1][(0, **k)] != 0.0;
     let touched = lines.iter().filter(|k| enters(k) || shows(k));

@@ -125,22 +125,26 @@ pub fn notes(linear: &Linearization) -> Vec<String> {
             false => shown.join(", "),
         }
     };
+
     if !linear.left_out.is_empty() {
         let names = quoted(&linear.left_out);
         notes.push(format!("left out, since nothing reads them back: {names}"));
     }
+
     if !linear.dependent.is_empty() {
         let names = quoted(&linear.dependent);
         notes.push(format!(
             "fixed by constraints and the other states: {names}"
         ));
     }
+
     if !linear.shifted.is_empty() {
         let names = quoted(&linear.shifted);
         notes.push(format!(
             "{names} follow an input at once; the matrices show them without that part"
         ));
     }
+
     if linear.sampled.is_some() {
         notes.push("from step to step of the clocks: inputs are held over a step, outputs are taken just after its first tick".to_owned());
     }
@@ -148,7 +152,7 @@ pub fn notes(linear: &Linearization) -> Vec<String> {
         notes.push("the model depends on time itself, which is held fixed here".to_owned());
     }
     if !linear.is_at_rest() {
-        notes.push("the point is not at rest: the model tells how small deviations from this motion begin; `trim` finds an equilibrium".to_owned());
+        notes.push("the point is not at rest: the model describes how small deviations from this motion start; `trim` finds an equilibrium".to_owned());
     }
     notes
 }
@@ -180,6 +184,7 @@ fn matrix(out: &mut String, title: &str, m: &Matrix, rows: &[Label], columns: &[
         .map(|l| l.name.chars().count())
         .max()
         .unwrap_or(0);
+
     if m.n_columns() > MOST_COLUMNS {
         for i in 0..m.n_rows() {
             for j in (0..m.n_columns()).filter(|&j| m[(i, j)] != 0.0) {
@@ -194,6 +199,7 @@ fn matrix(out: &mut String, title: &str, m: &Matrix, rows: &[Label], columns: &[
         }
         return;
     }
+
     let widths: Vec<usize> = (0..m.n_columns())
         .map(|j| {
             let cells = (0..m.n_rows()).map(|i| cell(m[(i, j)]).chars().count());
@@ -203,10 +209,12 @@ fn matrix(out: &mut String, title: &str, m: &Matrix, rows: &[Label], columns: &[
                 .max(columns[j].name.chars().count())
         })
         .collect();
+
     let _ = write!(out, "  {:<name_width$}", "");
     for (column, &width) in columns.iter().zip(&widths) {
         let _ = write!(out, "  {:>width$}", column.name);
     }
+
     let _ = writeln!(out);
     for i in 0..m.n_rows() {
         let _ = write!(out, "  {:<name_width$}", rows[i].name);

@@ -1,7 +1,7 @@
 //! Finds a point at which the model rests: f(x, u) = 0.
 //!
 //! In:  a [`OperatingPoint`] at a first guess, and which quantities may vary.
-//! Out: the site moved to the point at rest, and a [`Trim`] that tells where that is and what is
+//! Out: the point moved to the equilibrium, and a [`Trim`] that tells where that is and what is
 //!      left of the rates.
 //!
 //! Newton's method with the exact slopes of the machine. Each step solves all demands at once by
@@ -38,7 +38,7 @@ pub struct Trim {
     pub iterations: usize,
 }
 
-/// A quantity that may vary: an input of the site, or a row of its outputs.
+/// A quantity that may vary: an input of the point, or a row of its outputs.
 pub(super) enum Unknown {
     Input(usize),
     Output(usize),
@@ -55,33 +55,33 @@ const STAGNATED: f64 = 1e-8;
 /// Rates are zero below this part of what the values around could make them.
 const AT_REST: f64 = 1e-8;
 
-/// Moves a site to the point at rest.
+/// Moves a point to the equilibrium.
 pub(super) fn trim(
-    site: &mut OperatingPoint<'_>,
+    point: &mut OperatingPoint<'_>,
     unknowns: &[(Unknown, &Quantity)],
 ) -> Result<Trim, LinearError> {
-    let mut slopes = site.slopes()?;
-    let search = Search::new(site, &slopes, unknowns)?;
+    let mut slopes = point.slopes()?;
+    let search = Search::new(point, &slopes, unknowns)?;
     let mut size = 0.0_f64;
     for iterations in 0..MOST_ITERATIONS {
         let frame = search.frame(&slopes);
-        size = size.max(frame.size_of(&search.variables, &site.y));
+        size = size.max(frame.size_of(&search.variables, &point.y));
         let Some(step) = frame.step(&search.demands, &slopes.f) else {
-            return Err(search.stuck(site, &slopes, unknowns, false));
+            return Err(search.stuck(point, &slopes, unknowns, false));
         };
         let length = norm(&step);
         if length <= CONVERGED * size || length == 0.0 {
-            return search.finish(site, (&slopes, &frame, size), unknowns, iterations);
+            return search.finish(point, (&slopes, &frame, size), unknowns, iterations);
         }
-        let before = site.y.clone();
+        let before = point.y.clone();
         let (mut scale, mut is_outside) = (1.0, false);
         let moved = (0..MOST_HALVINGS).any(|_| {
-            site.y.clone_from(&before);
+            point.y.clone_from(&before);
             for ((&place, d), column) in search.variables.iter().zip(&step).zip(&frame.columns) {
-                site.y[place] += scale * d * column;
+                point.y[place] += scale * d * column;
             }
-            let y = site.y.clone();
-            let f = site.rates(&y).ok();
+            let y = point.y.clone();
+            let f = point.rates(&y).ok();
             let f = f.filter(|f| f.iter().all(|x| x.is_finite()));
             is_outside = f.is_none();
             // The step that would be left with the slopes of before must shrink: this test does not
@@ -92,23 +92,23 @@ pub(super) fn trim(
             is_better
         });
         if !moved {
-            site.y = before;
+            point.y = before;
             if length <= STAGNATED * size {
-                return search.finish(site, (&slopes, &frame, size), unknowns, iterations);
+                return search.finish(point, (&slopes, &frame, size), unknowns, iterations);
             }
-            return Err(search.stuck(site, &slopes, unknowns, is_outside));
+            return Err(search.stuck(point, &slopes, unknowns, is_outside));
         }
         size = size.max(length);
-        match site.settle().and_then(|()| site.slopes()) {
+        match point.settle().and_then(|()| point.slopes()) {
             Ok(next) => slopes = next,
             // A root that came to zero, a division by nothing.
             Err(_) => {
-                site.y = before;
-                return Err(search.stuck(site, &slopes, unknowns, true));
+                point.y = before;
+                return Err(search.stuck(point, &slopes, unknowns, true));
             }
         }
     }
-    Err(search.stuck(site, &slopes, unknowns, false))
+    Err(search.stuck(point, &slopes, unknowns, false))
 }
 
 fn norm(x: &[f64]) -> f64 {
@@ -153,10 +153,10 @@ struct Search {
 }
 
 /// Tells whether a state only counts the turns of an angle: it has no slope on anything, and keeps its start.
-fn counts_turns(site: &OperatingPoint<'_>, place: usize) -> bool {
-    let of_place = site.states.iter().find(|s| s.0 == place);
+fn counts_turns(point: &OperatingPoint<'_>, place: usize) -> bool {
+    let of_place = point.states.iter().find(|s| s.0 == place);
     of_place.is_some_and(|s| {
-        let name = site.reduced.dae.name_of(s.1);
+        let name = point.reduced.dae.name_of(s.1);
         name.rsplit('.')
             .next()
             .is_some_and(|last| last.starts_with("unwrap["))
@@ -165,20 +165,20 @@ fn counts_turns(site: &OperatingPoint<'_>, place: usize) -> bool {
 
 impl Search {
     fn new(
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         slopes: &Slopes,
         unknowns: &[(Unknown, &Quantity)],
     ) -> Result<Self, LinearError> {
-        let is_state: HashSet<usize> = site.states.iter().map(|s| s.0).collect();
-        let mut variables = places_of(site, slopes, unknowns)?;
+        let is_state: HashSet<usize> = point.states.iter().map(|s| s.0).collect();
+        let mut variables = places_of(point, slopes, unknowns)?;
         let varies: HashSet<usize> = variables.iter().copied().collect();
-        let (drifting, resting) = drifting_and_resting(site, slopes, &varies);
+        let (drifting, resting) = drifting_and_resting(point, slopes, &varies);
 
         // Coordinates that constraints bind move along.
         let bound: HashSet<usize> = slopes
             .entries
             .iter()
-            .filter(|e| site.constraints.contains(&e.0) && is_state.contains(&e.1))
+            .filter(|e| point.constraints.contains(&e.0) && is_state.contains(&e.1))
             .map(|e| e.1)
             .collect();
         if bound.iter().any(|b| varies.contains(b)) {
@@ -187,7 +187,7 @@ impl Search {
         }
 
         let mut demands: Vec<usize> = resting.iter().map(|s| s.0).collect();
-        demands.extend(&site.constraints);
+        demands.extend(&point.constraints);
         Ok(Search {
             variables,
             demands,
@@ -227,12 +227,12 @@ impl Search {
     /// around could make it.
     fn left(
         &self,
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         (slopes, frame, size): (&Slopes, &Frame, f64),
     ) -> Vec<usize> {
-        let mut around = vec![0.0_f64; site.y.len()];
+        let mut around = vec![0.0_f64; point.y.len()];
         for &(i, j, x) in &slopes.entries {
-            around[i] += (x * site.y[j]).abs();
+            around[i] += (x * point.y[j]).abs();
         }
         let is_left = |&k: &usize| {
             let (row, rate) = (self.demands[k], slopes.f[self.demands[k]].abs());
@@ -247,42 +247,46 @@ impl Search {
             .collect()
     }
 
-    fn name_of(&self, site: &OperatingPoint<'_>, place: usize) -> String {
-        let state = site.states.iter().find(|s| s.0 == place);
-        state.map_or("an input".to_owned(), |s| format!("`{}`", site.name(s.1)))
+    fn name_of(&self, point: &OperatingPoint<'_>, place: usize) -> String {
+        let state = point.states.iter().find(|s| s.0 == place);
+        state.map_or("an input".to_owned(), |s| format!("`{}`", point.name(s.1)))
     }
 
     fn finish(
         &self,
-        site: &mut OperatingPoint<'_>,
+        point: &mut OperatingPoint<'_>,
         found: (&Slopes, &Frame, f64),
         unknowns: &[(Unknown, &Quantity)],
         iterations: usize,
     ) -> Result<Trim, LinearError> {
         let (slopes, frame, _) = found;
-        if !self.left(site, found).is_empty() {
-            return Err(self.stuck(site, slopes, unknowns, false));
+        if !self.left(point, found).is_empty() {
+            return Err(self.stuck(point, slopes, unknowns, false));
         }
+
         let solved = least_squares(&frame.matrix, &vec![0.0; self.demands.len()]);
         if let Some(open) = solved.and_then(|s| s.open) {
             let largest = (0..open.len()).max_by(|&a, &b| open[a].abs().total_cmp(&open[b].abs()));
             let place = largest.map_or(0, |k| self.variables[k]);
-            return Err(self.left_open(site, unknowns, place));
+            return Err(self.left_open(point, unknowns, place));
         }
-        site.take_values(slopes);
+
+        point.take_values(slopes);
         let per_second = |&(place, symbol): &(usize, SymbolId)| {
-            let unit = site.design.state_units.get(&symbol);
-            let mut own = label(&site.name(symbol), unit, 0.0);
+            let unit = point.design.state_units.get(&symbol);
+            let mut own = label(&point.name(symbol), unit, 0.0);
             own.value = slopes.f[place] / own.factor;
             own
         };
+
         let values = unknowns.iter().map(|(unknown, quantity)| {
             let value = match *unknown {
-                Unknown::Input(k) => site.input_values[k],
-                Unknown::Output(k) => site.output_values[k],
+                Unknown::Input(k) => point.input_values[k],
+                Unknown::Output(k) => point.output_values[k],
             };
             label(&quantity.column.name, quantity.column.unit.as_ref(), value)
         });
+
         Ok(Trim {
             values: values.collect(),
             residuals: self.resting.iter().map(per_second).collect(),
@@ -293,12 +297,12 @@ impl Search {
 
     fn left_open(
         &self,
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         unknowns: &[(Unknown, &Quantity)],
         place: usize,
     ) -> LinearError {
-        let what = self.name_of(site, place);
-        let span = unknowns.first().map_or(site.asked, |u| u.1.span);
+        let what = self.name_of(point, place);
+        let span = unknowns.first().map_or(point.asked, |u| u.1.span);
         model_error(
             Diagnostic::error(
                 code::TRIM_OPEN,
@@ -312,18 +316,18 @@ impl Search {
     /// Why the search came to an end away from rest.
     fn stuck(
         &self,
-        site: &mut OperatingPoint<'_>,
+        point: &mut OperatingPoint<'_>,
         slopes: &Slopes,
         unknowns: &[(Unknown, &Quantity)],
         is_outside: bool,
     ) -> LinearError {
         let frame = self.frame(slopes);
-        let size = frame.size_of(&self.variables, &site.y);
-        let mut left = self.left(site, (slopes, &frame, size));
+        let size = frame.size_of(&self.variables, &point.y);
+        let mut left = self.left(point, (slopes, &frame, size));
         left.retain(|i| self.resting.iter().any(|s| s.0 == *i));
-        let moving = self.changing(site, slopes, &left);
+        let moving = self.changing(point, slopes, &left);
 
-        let span = unknowns.first().map_or(site.asked, |u| u.1.span);
+        let span = unknowns.first().map_or(point.asked, |u| u.1.span);
         let names: Vec<String> = unknowns
             .iter()
             .map(|u| format!("`{}`", u.1.column.name))
@@ -331,7 +335,7 @@ impl Search {
         let named = names.join(", ");
         let is_short = self.variables.len() < self.resting.len();
         if is_short && !is_outside {
-            return self.too_few(site, (&named, &moving), span);
+            return self.too_few(point, (&named, &moving), span);
         }
 
         let message = if is_outside {
@@ -347,18 +351,18 @@ impl Search {
     }
 
     /// The first few of these states with their rates, in words.
-    fn changing(&self, site: &OperatingPoint<'_>, slopes: &Slopes, left: &[usize]) -> String {
+    fn changing(&self, point: &OperatingPoint<'_>, slopes: &Slopes, left: &[usize]) -> String {
         let shown: Vec<String> = left
             .iter()
             .take(3)
             .map(|&i| {
-                let state = site.states.iter().find(|s| s.0 == i).map(|s| s.1);
-                let unit = state.and_then(|s| site.design.state_units.get(&s));
+                let state = point.states.iter().find(|s| s.0 == i).map(|s| s.1);
+                let unit = state.and_then(|s| point.design.state_units.get(&s));
                 let rate = slopes.f[i] / unit.map_or(1.0, |u| u.factor);
                 let unit = per(unit.map_or("", |u| &u.text), "s");
                 format!(
                     "{} by {} {unit}",
-                    self.name_of(site, i),
+                    self.name_of(point, i),
                     significant(rate, 3)
                 )
             })
@@ -372,13 +376,13 @@ impl Search {
     /// Too few unknowns for the rates that must vanish.
     fn too_few(
         &self,
-        site: &OperatingPoint<'_>,
+        point: &OperatingPoint<'_>,
         (named, moving): (&str, &str),
         span: Span,
     ) -> LinearError {
         let free: HashSet<usize> = self.variables.iter().copied().collect();
         let fixed = self.resting.iter().filter(|s| !free.contains(&s.0));
-        let fixed: Vec<String> = fixed.map(|s| format!("`{}`", site.name(s.1))).collect();
+        let fixed: Vec<String> = fixed.map(|s| format!("`{}`", point.name(s.1))).collect();
         model_error(
             Diagnostic::error(
                 code::TRIM_UNKNOWN,
@@ -403,23 +407,23 @@ impl Search {
 
 /// Places in `y` of the unknowns: inputs, or the states that an output follows from.
 fn places_of(
-    site: &OperatingPoint<'_>,
+    point: &OperatingPoint<'_>,
     slopes: &Slopes,
     unknowns: &[(Unknown, &Quantity)],
 ) -> Result<Vec<usize>, LinearError> {
-    let is_state: HashSet<usize> = site.states.iter().map(|s| s.0).collect();
+    let is_state: HashSet<usize> = point.states.iter().map(|s| s.0).collect();
     let mut variables: Vec<usize> = Vec::new();
     for (unknown, quantity) in unknowns {
         match *unknown {
-            Unknown::Input(k) => variables.push(site.inputs[k][0]),
+            Unknown::Input(k) => variables.push(point.inputs[k][0]),
             Unknown::Output(k) => {
-                let row = site.outputs[k];
+                let row = point.outputs[k];
                 let reads: Vec<usize> = slopes
                     .entries
                     .iter()
                     .filter(|e| e.0 == row && is_state.contains(&e.1))
                     .map(|e| e.1)
-                    .filter(|&place| !counts_turns(site, place))
+                    .filter(|&place| !counts_turns(point, place))
                     .collect();
                 if reads.is_empty() {
                     let name = &quantity.column.name;
@@ -436,6 +440,7 @@ fn places_of(
             }
         }
     }
+
     variables.sort_unstable();
     variables.dedup();
     Ok(variables)
@@ -443,18 +448,18 @@ fn places_of(
 
 /// Divides the states: one that no other rate reads, nor its own, drifts without effect.
 fn drifting_and_resting(
-    site: &OperatingPoint<'_>,
+    point: &OperatingPoint<'_>,
     slopes: &Slopes,
     varies: &HashSet<usize>,
 ) -> (Vec<State>, Vec<State>) {
-    let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (site.states.iter().copied())
-        .partition(|s| counts_turns(site, s.0) && !varies.contains(&s.0));
+    let (mut drifting, mut resting): (Vec<_>, Vec<_>) = (point.states.iter().copied())
+        .partition(|s| counts_turns(point, s.0) && !varies.contains(&s.0));
     loop {
         let rows: HashSet<usize> = resting.iter().map(|s| s.0).collect();
         let read: HashSet<usize> = slopes
             .entries
             .iter()
-            .filter(|e| rows.contains(&e.0) || site.constraints.contains(&e.0))
+            .filter(|e| rows.contains(&e.0) || point.constraints.contains(&e.0))
             .map(|e| e.1)
             .collect();
         let idle = |s: &(usize, SymbolId)| !read.contains(&s.0) && !varies.contains(&s.0);

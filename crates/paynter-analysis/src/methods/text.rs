@@ -22,12 +22,14 @@ pub fn to_text(design: &Design, runs: &[MethodRun]) -> String {
         "gap [rad]",
         "energy"
     );
+
     for run in runs {
         let _ = match &run.result {
             Ok(result) => writeln!(out, "  {}", row(&run.method, result)),
             Err(_) => writeln!(out, "  {:<11} failed: see below", run.method),
         };
     }
+
     out.push_str(
         "\n  difference: largest to the first method, as a share of the column's largest value\n  \
          energy: what is not accounted for, as a share of what moved\n",

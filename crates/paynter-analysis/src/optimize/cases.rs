@@ -24,7 +24,7 @@ pub(super) struct Case {
 ///
 /// # Errors
 ///
-/// A name that is no experiment, or one in which aims and conditions cannot be read.
+/// A name that is not an experiment, or one in which aims and conditions cannot be read.
 pub(super) fn cases(design: &Design, choice: &Choice) -> Result<Vec<Case>, Vec<Diagnostic>> {
     let search = design
         .plan
@@ -67,6 +67,7 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
         );
         return Err(vec![message.primary(name.span, label)]);
     }
+
     let mut with_search = design.clone();
     let statement = statement(&design.project, design.plan.name.as_deref());
     let statement = statement.expect("the plan has its search from there");
@@ -81,6 +82,7 @@ fn read_in(design: &Design, choice: &Choice, name: &ast::Ident) -> Result<Design
             e.body.push(statement.clone());
         }
     }
+
     let mut choice = choice.clone();
     choice.experiment = Some(name.text.to_string());
     with_search.varied(&choice, &[]).map_err(|e| match e {

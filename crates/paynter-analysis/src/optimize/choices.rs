@@ -1,4 +1,4 @@
-//! What a search varies that is no number between bounds: lists, whole numbers, replaceable parts.
+//! What a search varies that is not a number between bounds: lists, whole numbers, replaceable parts.
 //!
 //! In:  the search of a plan.
 //! Out: every [`Combination`] of such values; each has a search of its own.

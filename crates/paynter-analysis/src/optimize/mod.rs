@@ -3,7 +3,7 @@
 //! In:  a design whose plan has a search, and an [`SearchRequest`]: seed, starts, limits.
 //! Out: an [`Optimum`]: the best values, what limits them, how far searches agree, every trial.
 //!
-//! `cases` makes the experiments that count, `choices` goes through what is no number between bounds, `trials` turns
+//! `cases` makes the experiments that count, `choices` goes through what is not a number between bounds, `trials` turns
 //! a model into a function of the unit cube, `optimum` reads the answer in the model's words. The searching itself is in
 //! `paynter-optimize`, which knows no models.
 //!
@@ -90,11 +90,11 @@ type Searched<'a> = (Combination, Result<(Trials<'a>, Found), Vec<Diagnostic>>);
 ///
 /// # Errors
 ///
-/// What keeps the search from starting. One that found nothing is no error here: its messages say so.
+/// What keeps the search from starting. One that found nothing is not an error here: its messages say so.
 pub fn optimize(
     design: &Design,
     choice: &Choice,
-    ask: &SearchRequest,
+    request: &SearchRequest,
     watch: Watch<'_>,
 ) -> Result<Optimum, Vec<Diagnostic>> {
     let refused = paynter_design::unsupported::in_plan(&design.plan);
@@ -125,17 +125,18 @@ pub fn optimize(
                 ..p.clone()
             })
         };
-        let result = Trials::new(&cases, &combination, (choice, ask.engine)).map(|mut trials| {
-            let found = trials.watched(&shown, |problem| {
-                let nominal = problem.nominal();
-                search(
-                    problem,
-                    nominal.as_deref(),
-                    &options(ask, problem.axes.len()),
-                )
+        let result =
+            Trials::new(&cases, &combination, (choice, request.engine)).map(|mut trials| {
+                let found = trials.watched(&shown, |problem| {
+                    let nominal = problem.nominal();
+                    search(
+                        problem,
+                        nominal.as_deref(),
+                        &options(request, problem.axes.len()),
+                    )
+                });
+                (trials, found)
             });
-            (trials, found)
-        });
         let is_ended = result.as_ref().is_ok_and(|r| r.1.is_ended);
         n_before += result.as_ref().map_or(0, |r| r.0.n_runs());
         results.push((combination, result));
@@ -151,14 +152,14 @@ pub fn optimize(
     Ok(optimum::conclude(design, results))
 }
 
-fn options(ask: &SearchRequest, n: usize) -> Options {
+fn options(request: &SearchRequest, n: usize) -> Options {
     // Enough for the evolution of 10 n members over a hundred generations and a hundred runs for each descent.
     let usual = 2000 * (n + 1);
     Options {
-        seed: ask.seed,
-        jobs: ask.jobs,
-        n_starts: ask.n_starts,
-        is_global: ask.is_global,
-        max_trials: ask.max_runs.unwrap_or(usual),
+        seed: request.seed,
+        jobs: request.jobs,
+        n_starts: request.n_starts,
+        is_global: request.is_global,
+        max_trials: request.max_runs.unwrap_or(usual),
     }
 }

@@ -463,42 +463,64 @@ fn conditions_of(
         .best
         .as_ref()
         .map_or(Vec::new(), |b| trials.limits_at(&b.0));
-    (0..value.constraints.len())
-        .map(|j| {
-            let (condition, case) = place(j);
-            let unit = condition.unit.as_ref();
-            let violation = value.constraints[j];
-            let multiplier = found.multipliers[j];
-            let is_active =
-                violation.abs() <= ACTIVE * found.scales.constraints[j] && multiplier > 0.0;
-            let all = found
-                .tried
-                .iter()
-                .filter_map(|t| Some(t.1.value.as_ref()?.constraints[j]));
-            let lowest = all.fold(f64::INFINITY, f64::min);
-            let limit = limits.get(j).copied().unwrap_or(f64::NAN);
-            let left = |violation: f64| match condition.comparison {
-                Comparison::Greater | Comparison::GreaterEqual => limit - violation,
-                _ => limit + violation,
-            };
-            let price = multiplier * unit.map_or(1.0, |u| u.factor);
-            let price = step_in_unit(price, aim_unit);
-            ConditionFound {
-                text: condition.texts.0.clone(),
-                case,
-                slack: step_in_unit(-violation, unit),
-                left: in_unit(left(violation), unit),
-                unit: unit_text(unit),
-                is_met: violation <= 0.0,
-                price: is_active.then_some(if search.aims[0].is_small {
-                    -price
-                } else {
-                    price
-                }),
-                reached: in_unit(left(lowest), unit),
-            }
-        })
-        .collect()
+    let mut conditions: Vec<ConditionFound> = Vec::new();
+    for j in 0..value.constraints.len() {
+        let (condition, case) = place(j);
+        if is_second_half(condition) {
+            continue;
+        }
+        let unit = condition.unit.as_ref();
+        let limit = limits.get(j).copied().unwrap_or(f64::NAN);
+        let left = |violation: f64| match condition.comparison {
+            Comparison::Greater | Comparison::GreaterEqual => limit - violation,
+            _ => limit + violation + trials.room(j),
+        };
+
+        let violation = violation_of(condition, j, &value.constraints);
+        let multiplier = match condition.is_half {
+            true => found.multipliers[j] - found.multipliers[j + 1],
+            false => found.multipliers[j],
+        };
+        let is_near = violation.abs() <= ACTIVE * found.scales.constraints[j];
+        let is_active = is_near && (multiplier > 0.0 || condition.is_half);
+        let price = multiplier * unit.map_or(1.0, |u| u.factor);
+        let price = step_in_unit(price, aim_unit);
+
+        let tried = found.tried.iter().filter_map(|t| t.1.value.as_ref());
+        let mildest = tried.min_by(|a, b| {
+            let violation = |e: &Evaluation| violation_of(condition, j, &e.constraints);
+            violation(a).total_cmp(&violation(b))
+        });
+        let reached = mildest.map_or(f64::INFINITY, |e| e.constraints[j]);
+        conditions.push(ConditionFound {
+            text: condition.texts.0.clone(),
+            case,
+            slack: step_in_unit(-violation, unit),
+            left: in_unit(left(value.constraints[j]), unit),
+            unit: unit_text(unit),
+            is_met: violation <= 0.0,
+            price: is_active.then_some(if search.aims[0].is_small {
+                -price
+            } else {
+                price
+            }),
+            reached: in_unit(left(reached), unit),
+        });
+    }
+    conditions
+}
+
+/// An equality is reported once, by its first half.
+fn is_second_half(condition: &Condition) -> bool {
+    condition.is_half && condition.comparison == Comparison::GreaterEqual
+}
+
+/// By how much a condition is violated, SI: an equality by the worse of its halves.
+fn violation_of(condition: &Condition, j: usize, constraints: &[f64]) -> f64 {
+    match condition.is_half {
+        true => constraints[j].max(constraints[j + 1]),
+        false => constraints[j],
+    }
 }
 
 fn tried(search: &Optimize, trials: &Trials<'_>, found: &Found) -> Vec<TriedPoint> {
@@ -509,8 +531,12 @@ fn tried(search: &Optimize, trials: &Trials<'_>, found: &Found) -> Vec<TriedPoin
             .axes
             .iter()
             .map(|a| a.varied.unit.as_ref().map(|u| &u.0));
-        let slack =
-            |(j, c): (usize, &f64)| step_in_unit(-c, search.conditions[j % n].unit.as_ref());
+        let slacks = |constraints: &[f64]| -> Vec<f64> {
+            let all = (0..constraints.len()).map(|j| (j, &search.conditions[j % n]));
+            all.filter(|(_, condition)| !is_second_half(condition))
+                .map(|(j, c)| step_in_unit(-violation_of(c, j, constraints), c.unit.as_ref()))
+                .collect()
+        };
         let value = t.value.as_ref();
         TriedPoint {
             phase: *phase,
@@ -523,7 +549,7 @@ fn tried(search: &Optimize, trials: &Trials<'_>, found: &Found) -> Vec<TriedPoin
                 in_unit(signed(search, v.aim), search.aims[0].unit.as_ref())
             }),
             slacks: match value {
-                Some(v) => v.constraints.iter().enumerate().map(slack).collect(),
+                Some(v) => slacks(&v.constraints),
                 None => vec![f64::NAN; found.multipliers.len()],
             },
         }

@@ -85,18 +85,20 @@ struct Candidate {
 pub fn trade_off(
     design: &Design,
     choice: &Choice,
-    (ask, n_points): (&SearchRequest, usize),
+    (request, n_points): (&SearchRequest, usize),
     watch: Watch<'_>,
 ) -> Result<TradeOff, Vec<Diagnostic>> {
     let refused = paynter_design::unsupported::in_plan(&design.plan);
     if !refused.is_empty() {
         return Err(refused);
     }
+
     let plan = design.plan.optimize.as_ref();
     let plan = plan.expect("the caller has looked");
     if plan.aims.len() != 2 {
         return Err(vec![not_two(plan)]);
     }
+
     let cases = cases(design, choice)?;
     let combinations = combinations(design, choice, plan)?;
     let mut pool = Vec::new();
@@ -109,10 +111,10 @@ pub fn trade_off(
                 ..p.clone()
             })
         };
-        let trials = Trials::new(&cases, combination, (choice, ask.engine));
+        let trials = Trials::new(&cases, combination, (choice, request.engine));
         let mut trials = trials.map_err(|messages| made.extend(messages)).ok();
         if let Some(trials) = &mut trials {
-            is_ended = explore(trials, (ask, n_points), &shown);
+            is_ended = explore(trials, (request, n_points), &shown);
             n_runs += trials.n_runs();
             pool.extend(feasible(trials, k));
         }
@@ -120,6 +122,7 @@ pub fn trade_off(
             break;
         }
     }
+
     if pool.is_empty() {
         return Err(if made.is_empty() {
             vec![nothing(plan)]
@@ -127,6 +130,7 @@ pub fn trade_off(
             made
         });
     }
+
     let points = chosen(&pool, n_points);
     Ok(read(
         design,
@@ -152,43 +156,47 @@ fn nothing(plan: &Optimize) -> Diagnostic {
 /// Searches both ends, then the points between; true if it was ended from outside.
 fn explore(
     trials: &mut Trials<'_>,
-    (ask, n_points): (&SearchRequest, usize),
+    (request, n_points): (&SearchRequest, usize),
     watch: Watch<'_>,
 ) -> bool {
     trials.log = Some(Mutex::new(Vec::new()));
     let descend =
-        |trials: &mut Trials<'_>, stance: Stance, from: Option<&[f64]>, ask: &SearchRequest| {
+        |trials: &mut Trials<'_>, stance: Stance, from: Option<&[f64]>, request: &SearchRequest| {
             trials.stance = stance;
             trials.watched(watch, |problem| {
                 let nominal = from.map(<[f64]>::to_vec).or_else(|| problem.nominal());
                 search(
                     problem,
                     nominal.as_deref(),
-                    &options(ask, problem.axes.len()),
+                    &options(request, problem.axes.len()),
                 )
             })
         };
+
     // The whole search for both ends; between them the neighbours are known.
     for aim in [1, 0] {
         let stance = Stance { aim, limit: None };
-        if descend(trials, stance, None, ask).is_ended {
+        if descend(trials, stance, None, request).is_ended {
             return true;
         }
     }
+
     let near = SearchRequest {
-        n_starts: ask.n_starts.min(4),
+        n_starts: request.n_starts.min(4),
         is_global: false,
-        ..ask.clone()
+        ..request.clone()
     };
     let ends = feasible(trials, 0);
     let (Some(first), Some(second)) = (best(&ends, 0), best(&ends, 1)) else {
         return false;
     };
     let (mut at, range) = (first.x.clone(), first.aims[1] - second.aims[1]);
+
     // One point is best for both: nothing lies between.
     if range <= ROOM * (first.aims[1].abs() + second.aims[1].abs()) {
         return false;
     }
+
     trials.limit_size = Some(range);
     for k in 1..n_points.max(2) {
         let part = k as f64 / (n_points.max(2) - 1) as f64;
@@ -263,6 +271,7 @@ fn chosen(pool: &[Candidate], n_points: usize) -> Vec<&Candidate> {
         });
         points.extend(lowest);
     }
+
     points.push(second);
     let is_beaten = |c: &Candidate| {
         pool.iter()
@@ -270,6 +279,7 @@ fn chosen(pool: &[Candidate], n_points: usize) -> Vec<&Candidate> {
     };
     points.retain(|c| !is_beaten(c));
     points.sort_by(|a, b| a.aims[0].total_cmp(&b.aims[0]));
+
     // Of two that are as good as equal in one aim, the better in the other stays.
     let mut kept: Vec<&Candidate> = Vec::new();
     for point in points {
@@ -307,10 +317,12 @@ fn read(
             .collect(),
         choices: combinations[c.combination].labels.clone(),
     };
+
     let named = |k: usize| Named {
         name: plan.aims[k].text.clone(),
         unit: unit_text(plan.aims[k].unit.as_ref()),
     };
+
     TradeOff {
         experiment: design.plan.name.clone().unwrap_or_default(),
         aims: [named(0), named(1)],
@@ -351,6 +363,7 @@ pub fn trade_off_to_text(found: &TradeOff) -> String {
     } else {
         let _ = writeln!(out, "trade-off between {} and {}", a.name, b.name);
     }
+
     out.push('\n');
     let heads = found.aims.iter().chain(&found.values).map(label);
     let choices = found.points.first().map_or(&[][..], |p| &p.choices);
@@ -361,6 +374,7 @@ pub fn trade_off_to_text(found: &TradeOff) -> String {
         let words = p.choices.iter().map(|c| c.1.clone());
         numbers.chain(values).chain(words).collect::<Vec<_>>()
     });
+
     let rows: Vec<Vec<String>> = rows.collect();
     let width = |k: usize| {
         let cells = rows.iter().map(|r| r[k].chars().count());
@@ -371,6 +385,7 @@ pub fn trade_off_to_text(found: &TradeOff) -> String {
         let cells = row.iter().zip(&widths).map(|(c, w)| format!("{c:>w$}"));
         let _ = writeln!(out, "  {}", cells.collect::<Vec<_>>().join("  "));
     }
+
     let end = if found.is_ended {
         ", ended before it was done"
     } else {

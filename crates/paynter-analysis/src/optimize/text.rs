@@ -187,6 +187,7 @@ fn ending(optimum: &Optimum) -> String {
             .collect();
         parts.push(format!("{n} descents: {}", counted.join(", ")));
     }
+
     if let Some(global) = optimum.global {
         let where_to = match global {
             Agreement::Same => "ended here as well",
@@ -196,6 +197,7 @@ fn ending(optimum: &Optimum) -> String {
         };
         parts.push(format!("the evolution {where_to}"));
     }
+
     let end = if optimum.is_ended {
         ", ended before it was done"
     } else {
@@ -239,6 +241,7 @@ pub fn to_table(optimum: &Optimum) -> Table {
             .iter()
             .any(|c| c.labels.iter().any(|l| l.0 == v.name))
     });
+
     for (k, value) in searched.enumerate() {
         table
             .columns
@@ -246,6 +249,7 @@ pub fn to_table(optimum: &Optimum) -> Table {
                 optimum.tried[i].values[k]
             }));
     }
+
     if let Some(aim) = &optimum.aim {
         table
             .columns
@@ -253,12 +257,14 @@ pub fn to_table(optimum: &Optimum) -> Table {
                 optimum.tried[i].aim
             }));
     }
+
     for (k, condition) in optimum.conditions.iter().enumerate() {
         let name = format!("slack of {}", name_of(condition));
         table.columns.push(column(name, &condition.unit, &|i| {
             optimum.tried[i].slacks[k]
         }));
     }
+
     // 0 sample, 1 … descents, −1 evolution, −2 polish: numbers, since a table has nothing else.
     let phase = |i: usize| match optimum.tried[i].phase {
         Phase::Sample => 0.0,
@@ -266,6 +272,7 @@ pub fn to_table(optimum: &Optimum) -> Table {
         Phase::Evolution => -1.0,
         Phase::Polish => -2.0,
     };
+
     table.columns.push(column("phase".to_owned(), "", &phase));
     table.metadata.push((
         "phase".to_owned(),
@@ -284,12 +291,14 @@ pub fn to_json(optimum: &Optimum) -> Value {
             "within_1_percent": v.flat.map(|(a, b)| [a, b]), "changes_nothing": v.is_inert,
         })
     };
+
     let condition = |c: &ConditionFound| {
         json!({
             "text": c.text, "experiment": c.case, "value": number(c.left), "slack": number(c.slack), "unit": c.unit,
             "is_met": c.is_met, "is_active": c.price.is_some(), "price": c.price, "best_reached": number(c.reached),
         })
     };
+
     let starts = optimum.starts;
     json!({
         "experiment": optimum.experiment,

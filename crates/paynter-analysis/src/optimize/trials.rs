@@ -15,7 +15,7 @@ use crate::experiment::SearchValues;
 use crate::linear::Varying;
 use paynter_design::design::{Choice, Design, DesignError};
 use paynter_exec::Engine;
-use paynter_model::experiment::{Cases, Searched, Varied};
+use paynter_model::experiment::{Cases, Condition, Searched, Varied};
 use paynter_model::project::Override;
 use paynter_optimize::dense::Dense;
 use paynter_optimize::problem::Slopes;
@@ -35,6 +35,9 @@ const RTOL: f64 = 1e-9;
 const MORE_STEPS: usize = 50;
 /// … but never before this many.
 const FEWEST_STEPS: usize = 20_000;
+
+/// Both sides of an equality may differ by this part of its limit, or of one unit where the limit is zero.
+pub(super) const EQUAL: f64 = 1e-6;
 
 /// A quantity between two bounds.
 #[derive(Clone)]
@@ -204,6 +207,8 @@ pub(super) struct Trials<'a> {
     best: Mutex<Option<(f64, bool)>>,
     /// Sizes of the limits of all conditions, SI, where they are not zero.
     sizes: Vec<Option<f64>>,
+    /// How far both sides of an equality may differ, SI; zero for other conditions.
+    rooms: Vec<f64>,
 }
 
 impl<'a> Trials<'a> {
@@ -238,6 +243,7 @@ impl<'a> Trials<'a> {
                 idle: Mutex::new(Vec::new()),
             });
         }
+
         let plan = &cases[0].design.plan;
         let has_tolerance = plan.places.words.iter().any(|w| w.0 == "rtol");
         let mut trials = Trials {
@@ -258,7 +264,9 @@ impl<'a> Trials<'a> {
             sources: Mutex::new(SlopeSources::default()),
             best: Mutex::new(None),
             sizes: Vec::new(),
+            rooms: Vec::new(),
         };
+
         trials.set();
         trials.look();
         Ok(trials)
@@ -289,6 +297,9 @@ impl<'a> Trials<'a> {
                 (limit > 0.0 && limit.is_finite()).then_some(limit)
             };
             let sizes: Vec<Option<f64>> = (0..n).map(size).collect();
+            let conditions = plan.optimize.iter().flat_map(|s| &s.conditions);
+            let rooms = conditions.zip(&sizes).map(|(c, size)| room_of(c, *size));
+            self.rooms.extend(rooms);
             self.sizes.extend(sizes);
         }
         let is_limited = self
@@ -348,6 +359,11 @@ impl<'a> Trials<'a> {
         self.runners.iter().map(|r| r.case.name.clone()).collect()
     }
 
+    /// How far both sides of an equality may differ, SI; zero for other conditions.
+    pub(super) fn room(&self, constraint: usize) -> f64 {
+        self.rooms.get(constraint).copied().unwrap_or(0.0)
+    }
+
     /// The limit of a condition at a point, SI.
     pub(super) fn limits_at(&self, x: &[f64]) -> Vec<f64> {
         let all = (0..self.runners.len()).flat_map(|k| {
@@ -405,6 +421,7 @@ impl<'a> Trials<'a> {
         if may_go_on().is_break() {
             return Trial::Ended;
         }
+
         let values = self.values(x);
         let mut found = Vec::new();
         for k in 0..self.runners.len() {
@@ -425,6 +442,7 @@ impl<'a> Trials<'a> {
                 }
             }
         }
+
         let values = self.combined(&found);
         let value = values.seen_from(self.stance);
         self.note(&value);
@@ -504,6 +522,7 @@ impl<'a> Trials<'a> {
             }
             .unwrap_or_default()
         };
+
         let mut rows: Vec<Vec<f64>> = Vec::new();
         for case in cases {
             for (condition, (left, right)) in search.conditions.iter().zip(&case.conditions) {
@@ -512,6 +531,7 @@ impl<'a> Trials<'a> {
                 rows.push(pairs.map(|(l, r)| sign * (l - r)).collect());
             }
         }
+
         rows.extend(self.stance.limit.map(|(k, _)| aim(k)));
         let n = self.axes.len();
         Slopes {
@@ -543,17 +563,21 @@ impl<'a> Trials<'a> {
             let value = value.ok_or_else(|| missing(&aim.text))?;
             small.push(if aim.is_small { value } else { -value });
         }
+
         let mut constraints = Vec::new();
-        for (condition, sides) in search.conditions.iter().zip(conditions) {
+        let first = k * search.conditions.len();
+        for (j, (condition, sides)) in search.conditions.iter().zip(conditions).enumerate() {
             let (Some(left), Some(right)) = sides else {
                 return Err(missing(&condition.texts.0));
             };
-            let violation = side(condition.comparison, left - right) * (left - right);
+            let violation =
+                side(condition.comparison, left - right) * (left - right) - self.room(first + j);
             if violation.is_nan() {
                 return Err(missing(&condition.texts.0));
             }
             constraints.push(violation);
         }
+
         Ok(Values {
             aims: small,
             constraints,
@@ -604,6 +628,15 @@ impl<'a> Trials<'a> {
         if is_better {
             *best = Some((shown, is_feasible));
         }
+    }
+}
+
+/// How far both sides of an equality may differ, by the size of its limit.
+fn room_of(condition: &Condition, size: Option<f64>) -> f64 {
+    let one = condition.unit.as_ref().map_or(1.0, |unit| unit.factor);
+    match condition.is_half {
+        true => EQUAL * size.unwrap_or(one),
+        false => 0.0,
     }
 }
 
@@ -678,5 +711,12 @@ impl Problem for Watched<'_, '_> {
         let mut sizes = self.trials.sizes.clone();
         sizes.extend(self.trials.stance.limit.map(|_| self.trials.limit_size));
         sizes
+    }
+
+    fn room(&self, constraint: usize) -> f64 {
+        match self.trials.room(constraint) {
+            0.0 => f64::INFINITY,
+            room => room,
+        }
     }
 }

@@ -142,7 +142,7 @@ pub fn with_experiment(
     }
 }
 
-/// Where an experiment with our mark stands in a text, up to its closing brace.
+/// Where an experiment with our mark is in a text, up to its closing brace.
 fn written_before(text: &str, name: &str) -> Option<std::ops::Range<usize>> {
     let head = format!("\nexperiment {name} of ");
     let at = text.find(&head)?;

@@ -33,6 +33,7 @@ pub fn causality(args: &CausalityArgs) -> u8 {
         causality,
         solved,
     } = &design.strokes();
+
     if args.model.json {
         say!("{}", report::to_json(graph, causality, solved));
     } else if let Some(name) = &args.why {
@@ -61,6 +62,7 @@ pub fn causality(args: &CausalityArgs) -> u8 {
     } else {
         say!("{}", report::to_text(graph, causality, solved).trim_end());
     }
+
     let messages = causality_diagnostics(graph, causality, solved);
     let is_wrong = messages.iter().any(|m| m.is_error());
     if !args.model.json {

@@ -47,7 +47,7 @@ pub fn man(command: Command) -> u8 {
 /// Writes bytes as they are: they are ours, and a shell reads them.
 fn print(bytes: &[u8]) -> u8 {
     use std::io::Write as _;
-    // A reader that went away (`| head`) is no error.
+    // A reader that went away (`| head`) is not an error.
     let _ = std::io::stdout().write_all(bytes);
     OK
 }

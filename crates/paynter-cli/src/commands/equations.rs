@@ -56,6 +56,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         (_, Format::Latex) => listing::Format::Latex,
         (_, Format::Text) => listing::Format::Text,
     };
+
     if args.form == Form::Dae {
         say!(
             "{}",
@@ -63,6 +64,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
         );
         return OK;
     }
+
     let energies = match args.form {
         Form::Lagrange => Some(paynter::energies::lagrange(&design, format)),
         Form::Hamiltonian => Some(paynter::energies::hamiltonian(&design, format)),
@@ -80,6 +82,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
             }
         };
     }
+
     let readable = match readable(&design) {
         Ok(readable) => readable,
         Err(messages) => {
@@ -87,6 +90,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     let text = match args.form {
         Form::Blocks => listing::blocks(&readable, format),
         Form::Matrix => match listing::matrices(&design, &readable, format) {
@@ -100,6 +104,7 @@ pub fn equations(args: &EquationsArgs) -> u8 {
             listing::state(&readable, format)
         }
     };
+
     say!("{}", text.trim_end());
     OK
 }

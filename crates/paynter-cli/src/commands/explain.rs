@@ -19,25 +19,28 @@ pub struct ExplainArgs {
 /// Prints the explanation.
 pub fn explain(args: &ExplainArgs) -> u8 {
     let mut codes = paynter::codes();
-    codes.extend_from_slice(paynter_export::code::ALL);
-    codes.extend_from_slice(paynter_import::code::ALL);
-    codes.extend_from_slice(paynter_rewrite::code::ALL);
-    codes.extend_from_slice(paynter_structure::code::ALL);
+    codes.extend_from_slice(paynter_export::code::TABLE);
+    codes.extend_from_slice(paynter_import::code::TABLE);
+    codes.extend_from_slice(paynter_rewrite::code::TABLE);
+    codes.extend_from_slice(paynter_structure::code::TABLE);
     codes.sort_unstable();
     if args.all {
         crate::say!("{}", page(&codes).trim_end());
         return OK;
     }
+
     let Some(wanted) = &args.code else {
         for (code, title, _) in codes {
             crate::say!("{code}  {title}");
         }
         return OK;
     };
+
     let find = |wanted: &str| {
         let mut codes = codes.iter();
         codes.find(|(code, ..)| code.eq_ignore_ascii_case(wanted))
     };
+
     // The number alone is enough, and a warning may be asked for by the letter of an error.
     let number = wanted.trim_start_matches(['E', 'e', 'W', 'w']);
     let found = find(wanted).or_else(|| find(&format!("E{number}")));

@@ -32,7 +32,7 @@ pub struct ExportArgs {
 
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Format {
-    /// One .c and one .h, C99 without libraries but math.h
+    /// One .c and one .h, C99 with no library but math.h
     C,
     /// A functional mock-up unit: Model Exchange and Co-Simulation in one file
     Fmu,
@@ -47,6 +47,7 @@ pub fn export(args: &ExportArgs) -> u8 {
         Ok(choice) => choice,
         Err(message) => return call_error(message),
     };
+
     // Units of all quantities are wanted.
     choice.linear = Some(LinearChoice::default());
     let design = match open(&args.model, &choice) {
@@ -62,6 +63,7 @@ pub fn export(args: &ExportArgs) -> u8 {
     let path =
         path.unwrap_or_else(|| PathBuf::from(format!("{}.{ending}", design.model.to_lowercase())));
     let all = [path.clone(), path.with_extension("h")];
+
     for path in &all[..if args.format == Format::C { 2 } else { 1 }] {
         let checked = match args.out {
             Some(_) => outputs.check(path, &[ending, "h"]),
@@ -71,6 +73,7 @@ pub fn export(args: &ExportArgs) -> u8 {
             return call_error(message);
         }
     }
+
     let made = match args.format {
         Format::C => paynter_export::export(&design),
         Format::Fmu => paynter_export::export_audited(&design, &choice),
@@ -82,6 +85,7 @@ pub fn export(args: &ExportArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     if !args.model.json && !export.warnings.is_empty() {
         let sources = &design.project.sources;
         eprint!(
@@ -89,10 +93,12 @@ pub fn export(args: &ExportArgs) -> u8 {
             paynter::syntax::render(&export.warnings, sources, wants_colour())
         );
     }
+
     let written = match args.format {
         Format::C => write_c(args, &export, &outputs, &path),
         Format::Fmu => write_fmu(args, &export, &outputs, &path),
     };
+
     match written {
         Ok(()) => OK,
         Err(message) => call_error(message),

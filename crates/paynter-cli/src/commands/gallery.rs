@@ -49,6 +49,7 @@ fn run_all(folder: &std::path::Path) -> u8 {
             );
         }
     }
+
     files.sort();
     let (mut n_passed, mut n_failed) = (0, 0);
     for file in &files {
@@ -79,6 +80,7 @@ fn run_all(folder: &std::path::Path) -> u8 {
             }
         }
     }
+
     crate::say!("{n_passed} passed, {n_failed} failed");
     if n_failed == 0 { OK } else { RUN_FAILED }
 }

@@ -44,6 +44,7 @@ pub fn lagrangian(args: &LagrangianArgs) -> u8 {
     {
         return call_error(message);
     }
+
     let style = match args.gyrators {
         Gyrators::Ring => Style::Ring,
         Gyrators::Factored => Style::Factored,
@@ -57,6 +58,7 @@ pub fn lagrangian(args: &LagrangianArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     match &args.out {
         None => crate::say!("{}", written.text.trim_end()),
         Some(path) => {
@@ -68,6 +70,7 @@ pub fn lagrangian(args: &LagrangianArgs) -> u8 {
             }
         }
     }
+
     if written.holds() {
         return OK;
     }

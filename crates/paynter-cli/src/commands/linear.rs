@@ -3,7 +3,9 @@
 use crate::ModelArgs;
 use crate::console::{call_error, choice, open, refuse, show};
 use clap::Args;
-use paynter::linear::{LinearError, LinearRequest, Linearization, Sampled, ask, linearize};
+use paynter::linear::{
+    LinearError, LinearRequest, Linearization, Sampled, linear_request, linearize,
+};
 use paynter::{Design, LinearChoice};
 
 /// Between what, and where.
@@ -66,8 +68,8 @@ impl LinearArgs {
                 "`--at {at}` is not a time of the run, which starts at {start} s"
             )));
         }
-        let ask = ask(&design, self.at, self.open);
-        Ok((design, ask))
+        let request = linear_request(&design, self.at, self.open);
+        Ok((design, request))
     }
 
     /// Makes the linear model.
@@ -76,8 +78,8 @@ impl LinearArgs {
     ///
     /// The exit status, after the messages were shown.
     pub fn linearize(&self) -> Result<(Design, Linearization), u8> {
-        let (design, ask) = self.open(None)?;
-        self.linearize_as(design, &ask)
+        let (design, request) = self.open(None)?;
+        self.linearize_as(design, &request)
     }
 
     /// Makes a continuous linear model: paths through sampled blocks are refused.
@@ -86,20 +88,20 @@ impl LinearArgs {
     ///
     /// As for [`LinearArgs::linearize`].
     pub fn linearize_continuous(&self) -> Result<(Design, Linearization), u8> {
-        let (design, mut ask) = self.open(None)?;
-        ask.sampled = Sampled::Refused;
-        self.linearize_as(design, &ask)
+        let (design, mut request) = self.open(None)?;
+        request.sampled = Sampled::Refused;
+        self.linearize_as(design, &request)
     }
 
     fn linearize_as(
         &self,
         design: Design,
-        ask: &LinearRequest,
+        request: &LinearRequest,
     ) -> Result<(Design, Linearization), u8> {
         let linear = design
             .compile()
             .map_err(LinearError::Model)
-            .and_then(|compiled| linearize(&design, &compiled, ask))
+            .and_then(|compiled| linearize(&design, &compiled, request))
             .map_err(|e| refuse(&design, e, self.model.json))?;
         warn(&design, &linear, self.model.json);
         Ok((design, linear))

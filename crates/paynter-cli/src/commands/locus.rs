@@ -40,6 +40,7 @@ pub fn locus(args: &LocusArgs) -> u8 {
     if !(args.low > 0.0 && args.high > args.low && args.high.is_finite()) {
         return call_error("factors must be positive, and `--low` below `--high`");
     }
+
     let (design, _) = match args.linear.open(Some(&args.cut)) {
         Ok(opened) => opened,
         Err(status) => return status,
@@ -53,6 +54,7 @@ pub fn locus(args: &LocusArgs) -> u8 {
     {
         return call_error(message);
     }
+
     let found = design
         .compile()
         .map_err(LinearError::Model)
@@ -60,6 +62,7 @@ pub fn locus(args: &LocusArgs) -> u8 {
             let range = (args.low, args.high);
             paynter::linear::locus(&design, &compiled, (cut, args.linear.at), range)
         });
+
     let report = match found {
         Ok(report) => report,
         Err(error) => return refuse(&design, error, json),
@@ -70,10 +73,12 @@ pub fn locus(args: &LocusArgs) -> u8 {
             return call_error(message);
         }
     }
+
     match json {
         true => say!("{}", report.to_json()),
         false => say!("{}", report.to_text().trim_end()),
     }
+
     warn(&design, &report.linear, json);
     OK
 }

@@ -46,6 +46,7 @@ fn copy_gallery(from: &str, folder: &Path) -> u8 {
             names.join(", ")
         ));
     }
+
     if folder.exists() {
         return call_error(format!("{} already exists", folder.display()));
     }
@@ -66,6 +67,7 @@ fn copy_gallery(from: &str, folder: &Path) -> u8 {
         }
         next += 1;
     }
+
     let unfinished = PathBuf::from(format!(
         ".{}.paynter-{}.tmp",
         folder.display(),
@@ -82,10 +84,12 @@ fn copy_gallery(from: &str, folder: &Path) -> u8 {
             copies.push((target.join(below), *text));
         });
     }
+
     if let Err(message) = copy_all(&copies, folder, &unfinished) {
         let _ = std::fs::remove_dir_all(&unfinished);
         return call_error(message);
     }
+
     for (path, _) in &copies {
         if path.extension().is_some_and(|e| e == "bond") {
             crate::say!("made {}", folder.join(path).display());

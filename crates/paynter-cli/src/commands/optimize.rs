@@ -62,6 +62,7 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
             "the experiment has no `optimize`; write for instance `optimize K in 1 .. 9 { minimize cost }`",
         );
     }
+
     if args.local && args.starts == 0 {
         return call_error("--local with --starts 0 leaves nothing to search with");
     }
@@ -75,6 +76,7 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
     {
         return call_error(error);
     }
+
     if let Some(n_points) = args.pareto {
         return trade_off(args, (&design, &choice), &outputs, n_points);
     }
@@ -85,6 +87,7 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
             return MODEL_WRONG;
         }
     };
+
     // What was found is shown even where it cannot be kept.
     let written = args.table.as_ref().map_or(Ok(()), |path| {
         outputs.write_table(path, &optimize::to_table(&optimum))
@@ -96,6 +99,7 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
             show(&design.failed(optimum.messages.clone()), false);
         }
     }
+
     if let Err(message) = written {
         return call_error(message);
     }
@@ -104,6 +108,7 @@ pub fn optimize(args: &OptimizeArgs) -> u8 {
     {
         return status;
     }
+
     match optimum.messages.iter().any(Diagnostic::is_error) || optimum.is_ended {
         true => RUN_FAILED,
         false => OK,
@@ -152,6 +157,7 @@ fn trade_off(
     {
         return call_error(error);
     }
+
     let found = with_progress(args, |ask, watch| {
         optimize::trade_off(design, choice, (ask, n_points), watch)
     });
@@ -169,6 +175,7 @@ fn trade_off(
             return status;
         }
     };
+
     let table = args.table.as_ref().map_or(Ok(()), |path| {
         outputs.write_table(path, &optimize::trade_off_to_table(&found))
     });
@@ -181,6 +188,7 @@ fn trade_off(
         true => say!("{}", optimize::trade_off_to_json(&found)),
         false => say!("{}", optimize::trade_off_to_text(&found).trim_end()),
     }
+
     match written {
         Err(message) => call_error(message),
         Ok(()) if found.is_ended => RUN_FAILED,
@@ -214,6 +222,7 @@ fn with_progress<R>(
         is_global: !args.local,
         max_runs: args.max_runs,
     };
+
     let is_cancelled = interruption();
     let bar = progress_bar(0, "{spinner} {pos} runs  {elapsed}  {msg}");
     let result = search(&ask, &|progress: &Progress| {
@@ -234,6 +243,7 @@ fn with_progress<R>(
             ControlFlow::Continue(())
         }
     });
+
     bar.finish_and_clear();
     result
 }

@@ -51,6 +51,7 @@ pub fn plot(args: &PlotArgs) -> u8 {
             Err(error) => return call_error(error),
         }
     }
+
     let choice = FigureChoice {
         groups: groups.into_iter().chain(&args.columns).cloned().collect(),
         versus: args.versus.clone(),
@@ -62,6 +63,7 @@ pub fn plot(args: &PlotArgs) -> u8 {
     for note in &figure.notes {
         crate::tell!("note: {note}");
     }
+
     let plot = Plot {
         title: args.title.clone(),
         panels: figure.panels,
@@ -82,6 +84,7 @@ pub fn plot(args: &PlotArgs) -> u8 {
     if let Err(message) = written {
         return call_error(message);
     }
+
     say!("plotted in {}", path.display());
     OK
 }

@@ -80,7 +80,7 @@ pub fn run(args: &RunArgs) -> u8 {
     run_and_keep(args).unwrap_or_else(|status| status)
 }
 
-/// The exit status, also of what stands in the way.
+/// The exit status, also of what is in the way.
 fn run_and_keep(args: &RunArgs) -> Result<u8, u8> {
     let asked = model_choice(&args.model).map_err(call_error)?;
     let design = open(&args.model, &asked)?;
@@ -88,7 +88,7 @@ fn run_and_keep(args: &RunArgs) -> Result<u8, u8> {
         engine: args.engine.engine(),
         times: read_times(args).map_err(call_error)?,
         wants_ranges: true,
-        wants_gaps: false,
+        ..RunChoice::default()
     };
 
     let mut outputs = Outputs::of(&design);

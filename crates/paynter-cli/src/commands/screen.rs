@@ -47,7 +47,7 @@ pub fn screen(args: &ScreenArgs) -> u8 {
     screen_and_show(args).unwrap_or_else(|status| status)
 }
 
-/// The exit status, also of what stands in the way.
+/// The exit status, also of what is in the way.
 fn screen_and_show(args: &ScreenArgs) -> Result<u8, u8> {
     const MOST: usize = 1_000_000;
     let method = match args.method {

@@ -6,7 +6,7 @@ use crate::console::{OK, call_error, choice, open, refuse};
 use crate::say;
 use clap::Args;
 use paynter::linear::{
-    LinearError, Sensitivities, Varying, ask, default_parameters, sensitivities,
+    LinearError, Sensitivities, Varying, default_parameters, linear_request, sensitivities,
     sensitivities_to_json, sensitivities_to_text,
 };
 use paynter::measure_slopes::{measure_slopes, measure_slopes_to_json, measure_slopes_to_text};
@@ -56,10 +56,12 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
         }
         None => default_parameters(&design),
     };
-    let to = ask(&design, None, false).to;
+
+    let to = linear_request(&design, None, false).to;
     if over.is_empty() || to.is_empty() {
         return call_error("name parameters with `--by` and quantities with `--of`");
     }
+
     let outputs = Outputs::of(&design);
     let checked = [
         args.out.as_ref().map(|path| outputs.check_table(path)),
@@ -68,6 +70,7 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
     if let Err(message) = checked.into_iter().flatten().collect::<Result<Vec<_>, _>>() {
         return call_error(message);
     }
+
     let found = design
         .compile()
         .map_err(LinearError::Model)
@@ -81,12 +84,14 @@ pub fn sensitivity(args: &SensitivityArgs) -> u8 {
     {
         return call_error(error);
     }
+
     if let Some(path) = &args.plot {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
         if let Err(message) = outputs.write_svg(path, &found.plot(title).to_svg()) {
             return call_error(message);
         }
     }
+
     match print(&design, &over, &found, json) {
         Ok(()) => OK,
         Err(messages) => refuse(&design, messages, json),

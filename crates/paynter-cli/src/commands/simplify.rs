@@ -59,6 +59,7 @@ pub fn rewriting(
     {
         return call_error(message);
     }
+
     let wish = Wish {
         model: args.model.clone(),
         experiment: None,
@@ -72,23 +73,27 @@ pub fn rewriting(
             return MODEL_WRONG;
         }
     };
+
     if let Some(path) = &args.out
         && written.holds()
         && let Err(message) = outputs.write(path, written.text.as_bytes())
     {
         return call_error(message);
     }
+
     match (args.json, &args.out) {
         (true, _) => crate::say!("{}", to_json(&written)),
         (false, Some(_)) => written.lines().iter().for_each(|l| crate::say!("{l}")),
         (false, None) => crate::say!("{}", written.text.trim_end()),
     }
+
     if written.proof.is_none() && args.out.is_none() && !args.json {
         written.lines().iter().for_each(|l| crate::tell!("{l}"));
     }
     let Some(failed) = written.failed() else {
         return OK;
     };
+
     // As JSON, the proof says it.
     if !args.json {
         show(&failed, false);

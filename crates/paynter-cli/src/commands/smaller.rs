@@ -19,7 +19,7 @@ use std::path::Path;
 ///
 /// # Errors
 ///
-/// See [`Refused`]; `option` is what the share was written behind.
+/// See [`Refused`]; `option` is what the share was written after.
 pub fn smaller(
     args: &ModelArgs,
     design: &Design,
@@ -60,7 +60,7 @@ pub fn read_share(text: &str) -> Option<f64> {
     (share > 0.0 && share < 1.0).then_some(share)
 }
 
-/// Says that a text is no share.
+/// Says that a text is not a share.
 pub fn no_share(option: &str, text: &str, usual: &str) -> Refused {
     Refused::Call(format!(
         "`{option} {text}` is not a share of the activity; write {usual}"

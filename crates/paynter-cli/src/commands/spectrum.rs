@@ -63,6 +63,7 @@ pub fn spectrum(args: &SpectrumArgs) -> u8 {
         WindowName::Blackman => Window::Blackman,
         WindowName::FlatTop => Window::FlatTop,
     };
+
     let outputs = Outputs::beside([args.file.as_path()]);
     let checked = [(&args.out, &["csv", "json"][..]), (&args.plot, PICTURES)];
     for (path, endings) in checked {
@@ -70,6 +71,7 @@ pub fn spectrum(args: &SpectrumArgs) -> u8 {
             return call_error(message);
         }
     }
+
     let table = match Table::read(&args.file) {
         Ok(table) => table,
         Err(error) => return call_error(error),
@@ -78,6 +80,7 @@ pub fn spectrum(args: &SpectrumArgs) -> u8 {
         Ok(found) => found,
         Err(message) => return call_error(message),
     };
+
     if let Some(path) = &args.out {
         let text = match ending(path).as_str() {
             "csv" => spectra_to_csv(&found),
@@ -87,11 +90,13 @@ pub fn spectrum(args: &SpectrumArgs) -> u8 {
             return call_error(message);
         }
     }
+
     if let Some(path) = &args.plot
         && let Err(message) = outputs.write_svg(path, &spectra_plot(&found, "").to_svg())
     {
         return call_error(message);
     }
+
     match args.json {
         true => say!("{}", spectra_to_json(&found)),
         false => say!("{}", spectra_to_text(&found).trim_end()),

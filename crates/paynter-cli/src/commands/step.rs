@@ -29,6 +29,7 @@ pub fn step(args: &StepArgs) -> u8 {
     if args.horizon.is_some_and(|t| !(t > 0.0 && t.is_finite())) {
         return call_error("`--for` takes a positive time in seconds");
     }
+
     let (design, linear) = match args.linear.linearize() {
         Ok(done) => done,
         Err(status) => return status,
@@ -36,6 +37,7 @@ pub fn step(args: &StepArgs) -> u8 {
     if let Err(status) = needs_channel(&linear) {
         return status;
     }
+
     let outputs = Outputs::of(&design);
     let checked = [
         args.out.as_ref().map(|path| outputs.check_table(path)),
@@ -44,6 +46,7 @@ pub fn step(args: &StepArgs) -> u8 {
     if let Err(message) = checked.into_iter().flatten().collect::<Result<Vec<_>, _>>() {
         return call_error(message);
     }
+
     let steps = match paynter::linear::steps(&design, &linear, args.horizon) {
         Ok(steps) => steps,
         Err(error) => return refuse(&design, error, json),
@@ -53,12 +56,14 @@ pub fn step(args: &StepArgs) -> u8 {
     {
         return call_error(error);
     }
+
     if let Some(path) = &args.plot {
         let title = design.plan.name.as_ref().unwrap_or(&design.model);
         if let Err(message) = outputs.write_svg(path, &steps.plot(title).to_svg()) {
             return call_error(message);
         }
     }
+
     if json {
         say!("{}", steps.to_json(&linear));
     } else {

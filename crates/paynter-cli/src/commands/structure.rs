@@ -88,6 +88,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
         open: false,
         quantiser_gain: None,
     };
+
     let asked = LinearChoice {
         want: args.want.clone(),
         ..LinearChoice::default()
@@ -99,6 +100,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
     if args.data.is_some() && !args.faults && args.estimate.is_none() {
         return call_error("`--data` is read by `--faults` and `--estimate`".to_owned());
     }
+
     let answered = match (&args.reduce, &args.partition) {
         (Some(share), _) => {
             let written = ("--reduce", share.as_str());
@@ -115,6 +117,7 @@ pub fn structure(args: &StructureArgs) -> u8 {
         _ if args.along.is_some() => over_the_run(args, &design),
         _ => controllability(args, &design),
     };
+
     match answered {
         Ok(()) => OK,
         Err(why) => refuse(&design, why, args.model.json),
@@ -284,7 +287,7 @@ fn parts(args: &StructureArgs, design: &Design, share: &str) -> Result<(), Refus
     let found = partition(design, &found, limit).map_err(Refused::Run)?;
     let Some(found) = found else {
         return Err(Refused::Call(format!(
-            "the model does not fall apart: no bond between storages moves less than {share} of what others of its junction do"
+            "the model cannot be partitioned: no bond between storages moves less than {share} of the energy of the others at its junction"
         )));
     };
     match args.model.json {

@@ -79,6 +79,7 @@ fn print_mechanism(outcome: &Outcome) {
             );
         }
     }
+
     for gap in worst(&outcome.gaps) {
         let size = significant(gap.size, 2);
         say!(
@@ -87,14 +88,16 @@ fn print_mechanism(outcome: &Outcome) {
             gap.lock
         );
     }
+
     if let Some(springs) = &outcome.springs {
         say!(
-            "  springs     give way by {} of the mechanism's size, dampers take {} of its energy: off by about {} of its way",
+            "  springs     give way by {} of the mechanism's size, dampers take {} of its energy: off by about {} of its range",
             significant(springs.gap, 2),
             significant(springs.lost, 2),
             significant(springs.of_way(), 2)
         );
     }
+
     if let Some(gain) = &outcome.loop_gain {
         say!(
             "  loop gain   {} to {} of the delayed storages (stable below {})",
@@ -141,6 +144,7 @@ fn print_work(outcome: &Outcome) {
     if let Some(further @ 1..) = statistics.choices.len().checked_sub(SHOWN_CHOICES) {
         say!("              and {further} further changes of the method");
     }
+
     say!(
         "  work        {} steps, {} rejected, {} right-hand sides, {} Jacobians, {} events, {:.1} ms{}",
         statistics.steps,
@@ -154,6 +158,7 @@ fn print_work(outcome: &Outcome) {
             None => ", interpreted".to_owned(),
         }
     );
+
     if let [first, rest @ ..] = statistics.passages.as_slice() {
         let times = match rest.len() {
             0 => String::new(),

@@ -78,7 +78,7 @@ pub fn sweep(args: &SweepArgs) -> u8 {
     }
 }
 
-/// The exit status, also of what stands in the way.
+/// The exit status, also of what is in the way.
 fn run_all(args: &SweepArgs) -> Result<u8, u8> {
     let (design, choice) = open_sweep(args)?;
     let shard = args.shard.as_deref().map(Shard::parse).transpose();
@@ -234,6 +234,7 @@ fn open_sweep(args: &SweepArgs) -> Result<(Design, Choice), u8> {
             is_paired: args.paired,
         });
     }
+
     let mut design = open(&args.model, &choice)?;
     if !args.sweep.is_empty() {
         let over = args.sweep.iter().map(|t| spelled_out(&design, &choice, t));
@@ -244,6 +245,7 @@ fn open_sweep(args: &SweepArgs) -> Result<(Design, Choice), u8> {
         });
         design = open(&args.model, &choice)?;
     }
+
     if let Some(path) = &args.draws {
         let table = Table::read(path).map_err(call_error)?;
         let over = rows_of(&design, &choice, &table);
@@ -253,6 +255,7 @@ fn open_sweep(args: &SweepArgs) -> Result<(Design, Choice), u8> {
         });
         design = open(&args.model, &choice)?;
     }
+
     if design.plan.sweeps.is_empty() {
         return Err(call_error(
             "the experiment has no `sweep` line; write for instance `sweep R1 in [10, 20, 50] [ohm]`, or give --over or --sweep",
@@ -269,6 +272,7 @@ fn merge_shards(args: &SweepArgs) -> u8 {
     if let Err(message) = outputs.check_table(path) {
         return call_error(message);
     }
+
     let mut shards = Vec::new();
     for file in files() {
         match Table::read(file) {
@@ -276,6 +280,7 @@ fn merge_shards(args: &SweepArgs) -> u8 {
             Err(error) => return call_error(error),
         }
     }
+
     let n_shards = shards.len();
     let written = merge(shards).and_then(|whole| {
         outputs.write_table(path, &whole)?;

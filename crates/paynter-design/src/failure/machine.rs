@@ -114,19 +114,15 @@ pub fn explain_machine(
     match failure {
         MachineFailure::Singular { unknowns, origins } => {
             let names = list_names(unknowns, dae);
-            let d = Diagnostic::error(
-                code::SINGULAR_BLOCK,
-                format!("the equations do not fix {names} {when}"),
-            );
+            let what = format!("the equations do not determine {names} {when}");
+            let d = Diagnostic::error(code::SINGULAR_BLOCK, what);
             let d = mind_saturation(d, unknowns, reduced);
             at_origins(d, origins.iter().copied(), "part of the loop", graph)
         }
         MachineFailure::NoConvergence { unknowns, origins } => {
             let names = list_names(unknowns, dae);
-            let d = Diagnostic::error(
-                code::NO_CONVERGENCE,
-                format!("no solution was found for {names} {when}"),
-            );
+            let what = format!("no solution was found for {names} {when}");
+            let d = Diagnostic::error(code::NO_CONVERGENCE, what);
             let d = mind_saturation(d, unknowns, reduced);
             at_origins(d, origins.iter().copied(), "part of the loop", graph).help(
                 "the equations may have no real solution; if there is one, give a `guess` near it",
@@ -134,29 +130,7 @@ pub fn explain_machine(
         }
         MachineFailure::NotFinite {
             symbol: Some(symbol),
-        } => {
-            let backwards = element_of(*symbol, graph).filter(|e| is_backwards(*symbol, e, graph));
-            if let Some(element) = backwards {
-                return no_such_value(*symbol, element, (fallback, when), dae, graph);
-            }
-            let (origin, read) = definition(*symbol, graph)
-                .unwrap_or_else(|| (dae.symbol(*symbol).origin, Vec::new()));
-            let mut message = Diagnostic::error(
-                fallback,
-                format!("`{}` is not a number {when}", dae.name_of(*symbol)),
-            )
-            .primary(
-                graph.span(origin),
-                "its definition gives infinity or NaN here",
-            );
-            for symbol in symbols_of_all(&graph.signals, &read) {
-                let read = graph.signals.symbol(symbol);
-                if matches!(read.role, Role::Parameter { value: 0.0, .. }) {
-                    message = message.secondary(graph.span(read.origin), "this is zero");
-                }
-            }
-            message
-        }
+        } => not_finite(*symbol, (fallback, when), dae, graph),
         MachineFailure::NotFinite { symbol: None } => {
             Diagnostic::error(fallback, format!("a value is not a number {when}"))
         }
@@ -165,16 +139,10 @@ pub fn explain_machine(
             at_origins(d, external_calls(graph), "called here", graph)
         }
         MachineFailure::EventLoop { modes } => {
-            let d = Diagnostic::error(
-                code::EVENT_LOOP,
-                format!("switches keep changing each other {when}"),
-            );
-            at_origins(
-                d,
-                modes.iter().map(|&m| dae.symbol(m).origin),
-                "switches here",
-                graph,
-            )
+            let what = format!("switches keep changing each other {when}");
+            let d = Diagnostic::error(code::EVENT_LOOP, what);
+            let origins = modes.iter().map(|&m| dae.symbol(m).origin);
+            at_origins(d, origins, "switches here", graph)
         }
         MachineFailure::Reinit { target, origin } => Diagnostic::error(
             code::REINIT_FAILED,
@@ -188,6 +156,32 @@ pub fn explain_machine(
         ),
         MachineFailure::Stop { message, .. } => Diagnostic::note(fallback, message.clone()),
     }
+}
+
+/// Says where a value that is infinite or not a number comes from.
+fn not_finite(
+    symbol: SymbolId,
+    (fallback, when): (&'static str, &str),
+    dae: &Dae,
+    graph: &BondGraph,
+) -> Diagnostic {
+    let backwards = element_of(symbol, graph).filter(|e| is_backwards(symbol, e, graph));
+    if let Some(element) = backwards {
+        return no_such_value(symbol, element, (fallback, when), dae, graph);
+    }
+
+    let own = || (dae.symbol(symbol).origin, Vec::new());
+    let (origin, read) = definition(symbol, graph).unwrap_or_else(own);
+    let what = format!("`{}` is not a number {when}", dae.name_of(symbol));
+    let label = "its definition gives infinity or NaN here";
+    let mut message = Diagnostic::error(fallback, what).primary(graph.span(origin), label);
+    for symbol in symbols_of_all(&graph.signals, &read) {
+        let read = graph.signals.symbol(symbol);
+        if matches!(read.role, Role::Parameter { value: 0.0, .. }) {
+            message = message.secondary(graph.span(read.origin), "this is zero");
+        }
+    }
+    message
 }
 
 /// Points at two actions that give one quantity two values at one instant.

@@ -67,7 +67,7 @@ pub(crate) fn no_direction(locks: &[usize], dae: &Dae, graph: &BondGraph) -> Opt
         d = d.secondary(span(&dae.constraints[other]), "neither has this one");
     }
     Some(d.help(
-        "two points at a distance of 0 are held by `Pin` in a plane and `Spherical` in space; else give it a length",
+        "two points at a distance of 0 are held by `Pin` in a plane and `Spherical` in space; otherwise give it a length",
     ))
 }
 
@@ -103,6 +103,7 @@ fn open_joint(
             None => joints.push((joint, vec![number])),
         }
     }
+
     let locks: Vec<Vec<usize>> = joints.iter().map(|j| j.1.clone()).collect();
     let found = single_out(reduced, (t, places), rows, &locks);
     // Of joints that are as good an explanation, the one written last is that which closes the loop.
@@ -120,6 +121,7 @@ fn open_joint(
         let gaps: Vec<String> = misfit.gaps.iter().map(gap).collect();
         format!("`{name}` stays open by {}", gaps.join(" and "))
     };
+
     let span = |misfit: &Misfit| {
         let lock = &dae.constraints[locks[misfit.joint][0]];
         let in_part = graph.part_span(lock.name);

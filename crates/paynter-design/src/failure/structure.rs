@@ -19,6 +19,7 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
         | StructuralError::SingularBlock(part) => floating(graph, &part.unknowns),
         _ => None,
     };
+
     if let Some(found) = open {
         return vec![no_ground(&found, graph)];
     }
@@ -37,19 +38,7 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
                 too_few(under, redundant, dae, graph),
             ]
         }
-        StructuralError::SingularBlock(part) => {
-            let names = list_names(&part.unknowns, dae);
-            let d = Diagnostic::error(
-                code::UNDERDETERMINED,
-                format!(
-                    "these equations do not fix {names}: in combination they cancel, whatever the values"
-                ),
-            );
-            vec![
-                at_origins(d, part.equations.iter().map(|e| e.origin), "part of it", graph)
-                    .help("a ring of transformers or gyrators says the same twice, or a coefficient is zero: open the ring, or add a resistance or compliance to it"),
-            ]
-        }
+        StructuralError::SingularBlock(part) => vec![cancelling(part, dae, graph)],
         StructuralError::Dependent {
             part,
             is_contradiction,
@@ -57,35 +46,36 @@ pub fn explain_structure(error: &StructuralError, dae: &Dae, graph: &BondGraph) 
         StructuralError::Contradiction {
             symbol,
             values,
-            equations,
+            equations: (first, second),
         } => {
             let name = dae.name_of(*symbol);
-            let d = Diagnostic::error(
-                code::CONTRADICTION,
-                format!(
-                    "`{name}` would have to be {} and {} at once",
-                    values.0, values.1
-                ),
-            )
-            .primary(
-                graph.span(equations.1.origin),
-                format!("here it is {}", values.1),
-            )
-            .secondary(
-                graph.span(equations.0.origin),
-                format!("here it is {}", values.0),
-            )
-            .help("remove one of the two, or put a resistance or compliance between them");
+            let (a, b) = values;
+            let what = format!("`{name}` would have to be {a} and {b} at once");
+            let d = Diagnostic::error(code::CONTRADICTION, what)
+                .primary(graph.span(second.origin), format!("here it is {b}"))
+                .secondary(graph.span(first.origin), format!("here it is {a}"))
+                .help("remove one of the two, or put a resistance or compliance between them");
             vec![d]
         }
-        StructuralError::False { equation, residual } => vec![
-            Diagnostic::error(
-                code::CONTRADICTION,
-                format!("this equation has no unknown left, and its sides differ by {residual}"),
-            )
-            .primary(graph.span(equation.origin), "nothing here can adjust"),
-        ],
+        StructuralError::False { equation, residual } => {
+            let what =
+                format!("this equation has no unknown left, and its sides differ by {residual}");
+            let d = Diagnostic::error(code::CONTRADICTION, what)
+                .primary(graph.span(equation.origin), "nothing here can adjust");
+            vec![d]
+        }
     }
+}
+
+/// Says that equations cancel in combination.
+fn cancelling(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
+    let names = list_names(&part.unknowns, dae);
+    let what = format!(
+        "these equations do not determine {names}: in combination they cancel, whatever the values"
+    );
+    let d = Diagnostic::error(code::UNDERDETERMINED, what);
+    at_origins(d, part.equations.iter().map(|e| e.origin), "part of it", graph)
+        .help("a ring of transformers or gyrators is redundant, or a coefficient is zero: open the ring, or add a resistance or compliance to it")
 }
 
 /// Says that a network has no reference, in the words of its domain.
@@ -142,7 +132,7 @@ fn dependent(part: &Part, is_contradiction: bool, dae: &Dae, graph: &BondGraph) 
         let names = list_names(&part.unknowns, dae);
         Diagnostic::error(
             code::UNDERDETERMINED,
-            format!("nothing fixes {names}: {elements} say the same twice"),
+            format!("nothing determines {names}: {elements} are redundant"),
         )
         .help("remove one of them, or add a resistance or compliance; a network that floats needs a ground")
     };
@@ -215,7 +205,7 @@ fn too_many(part: &Part, dae: &Dae, graph: &BondGraph) -> Diagnostic {
 
 fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph) -> Diagnostic {
     let names = list_names(&part.unknowns, dae);
-    let d = Diagnostic::error(code::UNDERDETERMINED, format!("nothing fixes {names}"));
+    let d = Diagnostic::error(code::UNDERDETERMINED, format!("nothing determines {names}"));
     let d = at_origins(
         d,
         part.equations.iter().map(|e| e.origin),
@@ -232,7 +222,7 @@ fn too_few(part: &Part, redundant: &[EquationRef], dae: &Dae, graph: &BondGraph)
     let d = redundant.iter().take(MOST_NAMES).fold(d, |d, e| {
         d.secondary(
             graph.span(e.origin),
-            "this says nothing new: other equations imply it",
+            "this is redundant: other equations imply it",
         )
     });
     d.help("connect a source, storage or resistor that sets it, or define it by a signal")

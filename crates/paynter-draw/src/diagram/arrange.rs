@@ -3,7 +3,7 @@
 //! In:  a view and the cell of each node.
 //! Out: a [`Diagram`] without causality.
 //!
-//! Columns are as wide as what stands in them. If labels still cover something, everything is
+//! Columns are as wide as what is in them. If labels still cover something, everything is
 //! drawn with longer bonds, up to [`MAX_STRETCHES`] times.
 
 use super::geometry::{Rectangle, cross};
@@ -32,7 +32,7 @@ const MARGIN: f64 = 16.0;
 const FRAME_GAP: f64 = 12.0;
 /// Distance of bonds between the same two nodes.
 const PARALLEL: f64 = 2.0 * STROKE + 5.0;
-/// The same at a closed submodel, where names of ports stand beside them.
+/// The same at a closed submodel, where names of ports are beside them.
 const PARALLEL_AT_BOX: f64 = 27.0;
 /// Length of the barb of a half arrow, along and across.
 pub(super) const BARB: Point = (11.0, 6.3);
@@ -225,7 +225,7 @@ fn frame_members(view: &View) -> Vec<Vec<usize>> {
     members
 }
 
-/// Widths of columns and rows from what stands in them, or the fixed pitch of given places.
+/// Widths of columns and rows from what is in them, or the fixed pitch of given places.
 fn put_centers(diagram: &mut Diagram, sheet: &Sheet<'_>, placement: &Placement, stretch: f64) {
     let view = sheet.view;
     if placement.is_pinned {
@@ -255,7 +255,7 @@ fn put_centers(diagram: &mut Diagram, sheet: &Sheet<'_>, placement: &Placement, 
 
     let half_heights: Vec<f64> = diagram.nodes.iter().map(|n| n.area.half.1).collect();
     let x = lanes(&columns, &half_widths, BOND.0 * stretch, sheet, FRAME_GAP);
-    // A frame's name stands under its upper border.
+    // A frame's name is under its upper border.
     let y = lanes(
         &rows,
         &half_heights,
@@ -307,6 +307,7 @@ fn lines(view: &View, nodes: &[Node]) -> Vec<Line> {
     for edge in &view.edges {
         *n_between.entry(pair(edge.tail, edge.head)).or_default() += 1;
     }
+
     let mut used: FxHashMap<(usize, usize), usize> = FxHashMap::default();
     let mut lines = Vec::with_capacity(view.edges.len());
     for edge in &view.edges {

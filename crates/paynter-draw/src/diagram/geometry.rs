@@ -121,7 +121,7 @@ pub fn distance(p: Point, a: Point, b: Point) -> f64 {
 }
 
 impl Diagram {
-    /// Lists where labels stand: names of junctions, moduli, numbers, ports and frames.
+    /// Lists where labels are: names of junctions, moduli, numbers, ports and frames.
     pub fn labels(&self) -> impl Iterator<Item = Rectangle> + '_ {
         let of_bond = |b: &Line| [b.label_box, b.port_boxes[0], b.port_boxes[1]];
         let of_nodes = self.nodes.iter().map(|n| n.small_box);

@@ -107,7 +107,7 @@ pub struct DiagramOptions {
     pub power: Option<PowerFlow>,
     /// Bicausal bonds; whether effort and flow go to the head.
     pub bicausal: Vec<(BondId, bool)>,
-    /// Elements that are drawn as source-sensors, with what is written behind `SS:`.
+    /// Elements that are drawn as source-sensors, with what is written after `SS:`.
     pub source_sensors: Vec<(ElementId, String)>,
 }
 
@@ -197,9 +197,9 @@ pub struct Node {
     pub text: String,
     /// Written small beside it: the name of a junction, the modulus of a transformer; may be empty.
     pub small: String,
-    /// Where the small text stands.
+    /// Where the small text is.
     pub small_box: Rectangle,
-    /// Where the node stands.
+    /// Where the node is.
     pub area: Rectangle,
     /// What it stands for.
     pub elements: Vec<ElementId>,
@@ -219,7 +219,7 @@ pub enum Strokes {
     Head,
     /// A multibond whose components differ.
     Both,
-    /// Bicausal: effort and flow both go to the head. Half a stroke of the effort stands there, half a stroke of the flow at the tail.
+    /// Bicausal: effort and flow both go to the head. Half a stroke of the effort is there, half a stroke of the flow at the tail.
     ToHead,
     /// Bicausal: effort and flow both go to the tail.
     ToTail,
@@ -266,11 +266,11 @@ pub struct Line {
     pub is_new: bool,
     /// Number, name or dimension; may be empty.
     pub label: String,
-    /// Where the label stands.
+    /// Where the label is.
     pub label_box: Rectangle,
     /// Names of the ports of closed boxes at the tail and the head; may be empty.
     pub port_names: [String; 2],
-    /// Where these stand.
+    /// Where these are.
     pub port_boxes: [Rectangle; 2],
     /// Power through it, where powers are shown.
     pub power: Option<LinePower>,
@@ -294,7 +294,7 @@ pub struct Frame {
     pub name: String,
     /// Its border.
     pub area: Rectangle,
-    /// Where its name stands: inside, in a corner that no bond passes.
+    /// Where its name is: inside, in a corner that no bond passes.
     pub name_box: Rectangle,
     /// Its parts: positions in [`Diagram::nodes`].
     pub nodes: Vec<usize>,

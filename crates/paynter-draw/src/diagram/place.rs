@@ -106,7 +106,7 @@ fn place_blocks(view: &View, signals: &[(usize, usize)], seed: u64) -> Vec<Cell>
     cells
 }
 
-/// Widens the columns and rows in which blocks stand, and puts their insides there.
+/// Widens the columns and rows in which blocks are, and puts their insides there.
 fn expand(
     cells: &[Cell],
     own: &[usize],

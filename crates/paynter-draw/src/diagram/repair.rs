@@ -4,7 +4,7 @@
 //! Out: one whose drawing has fewer faults, or the same.
 //!
 //! Cells are all alike, but nodes are as wide as their names: a slanted bond that passes a cell may
-//! touch what stands in it. Here the drawing itself is looked at, without its labels.
+//! touch what is in it. Here the drawing itself is looked at, without its labels.
 //!
 //! **Invariant:** the work is bounded by [`MAX_WORK`]; equal placements give equal results.
 

@@ -73,7 +73,7 @@ pub(super) fn signals(graph: &BondGraph, view: &mut View) -> Vec<(usize, usize)>
     arrows.into_iter().collect()
 }
 
-/// What the laws of modulated elements read beside their own quantities, with the nodes they stand in.
+/// What the laws of modulated elements read beside their own quantities, with the nodes they are in.
 fn modulating_reads(graph: &BondGraph, view: &View) -> Vec<(usize, SymbolId)> {
     let mut todo: Vec<(usize, SymbolId)> = Vec::new();
     for (index, element) in graph
@@ -195,7 +195,7 @@ impl Readings {
             if let Some(&node) = view.box_of.get(&path) {
                 return Place::Node(node);
             }
-            // Ports and vectors have paths as well, and are no submodels.
+            // Ports and vectors have paths as well, and are not submodels.
             let is_part = graph.instances.binary_search(&path).is_ok();
             if is_part && !self.powered.contains(&path) {
                 place = Place::Part(path);

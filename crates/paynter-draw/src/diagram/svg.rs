@@ -83,6 +83,7 @@ fn write_body(svg: &mut Svg, diagram: &Diagram) {
         ));
         small(svg, frame.name_box.center, &frame.name);
     }
+
     for arrow in &diagram.signals {
         let [a, c, b] = arrow.points;
         svg.raw(&format!(
@@ -102,17 +103,20 @@ fn write_body(svg: &mut Svg, diagram: &Diagram) {
             point(right)
         ));
     }
+
     for line in &diagram.bonds {
         write_bond(svg, line);
     }
     for node in &diagram.nodes {
         write_node(svg, node);
     }
+
     for mark in &diagram.scale {
         let (x, y) = mark.at;
         band(svg, (x, y), (x + SCALE_BAND, y), mark.share);
         svg.text((x + SCALE_BAND + 6.0, y + 0.35 * SMALL), &mark.text, "note");
     }
+
     if !diagram.note.is_empty() {
         svg.text((16.0, diagram.size.1 - 9.0), &diagram.note, "note");
     }
@@ -136,7 +140,8 @@ fn write_node(svg: &mut Svg, node: &Node) {
         NodeKind::Signals => svg.rect(corner, size, "box many"),
         NodeKind::Junction | NodeKind::Element | NodeKind::TwoPort => {}
     }
-    // Letters stand on their base line, a third of their size below the middle.
+
+    // Letters are on their base line, a third of their size below the middle.
     let base = y + 0.35 * TEXT;
     let class = match node.kind {
         NodeKind::Junction => "junction",
@@ -144,6 +149,7 @@ fn write_node(svg: &mut Svg, node: &Node) {
         NodeKind::Closed | NodeKind::Many | NodeKind::Signals => "node inbox",
     };
     svg.text((x, base), &node.text, class);
+
     if node.is_in_conflict {
         let _ = write!(
             svg.body(),
@@ -154,6 +160,7 @@ fn write_node(svg: &mut Svg, node: &Node) {
             number(bottom - top + 4.0)
         );
     }
+
     if !node.small_box.is_empty() {
         small(svg, node.small_box.center, &node.small);
     }

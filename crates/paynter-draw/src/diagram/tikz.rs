@@ -101,6 +101,7 @@ fn write_node(out: &mut String, node: &Node) {
             point((right, bottom))
         );
     }
+
     let font = if node.kind == NodeKind::Junction {
         "[font=\\bfseries]"
     } else {
@@ -112,6 +113,7 @@ fn write_node(out: &mut String, node: &Node) {
         point(node.area.center),
         escape(&node.text)
     );
+
     if node.is_in_conflict {
         let [left, top, right, bottom] = node.area.grown(3.0).sides();
         let _ = writeln!(
@@ -121,6 +123,7 @@ fn write_node(out: &mut String, node: &Node) {
             point((right, bottom))
         );
     }
+
     if !node.small_box.is_empty() {
         small(out, node.small_box.center, &node.small);
     }

@@ -53,7 +53,7 @@ pub(super) struct ViewNode {
     pub text: String,
     pub small: String,
     pub elements: Vec<ElementId>,
-    /// The frame that it stands in, innermost.
+    /// The frame that it is in, innermost.
     pub frame: Option<usize>,
     /// A source: power begins here.
     pub is_source: bool,

@@ -23,7 +23,7 @@ pub struct Film {
 
 /// Numbers of a film: two thirds of a megabyte of letters, as much as the script that shows it.
 const MAX_NUMBERS: usize = 120_000;
-/// Fewer pictures are no motion.
+/// Fewer pictures are not motion.
 const MIN_FRAMES: usize = 30;
 
 const STYLE: &str = include_str!("bodies.css");
@@ -78,9 +78,9 @@ fn constant(column: &[f64]) -> Option<f64> {
     (first.is_finite() && column.iter().all(|&x| x == first)).then_some(first)
 }
 
-/// The film as JSON that can stand inside HTML.
+/// The film as JSON that can be inside HTML.
 fn packed(film: &Film, rows: &[usize]) -> String {
-    // Letters that could end the element stand inside strings only.
+    // Letters that could end the element are inside strings only.
     let head = film.head.replace('<', "\\u003c").replace('>', "\\u003e");
     let head = head.replace('&', "\\u0026");
     let pick = |values: &[f64]| rows.iter().map(|&i| values[i]).collect::<Vec<f64>>();

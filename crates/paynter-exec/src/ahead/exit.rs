@@ -62,11 +62,13 @@ impl Search<'_> {
             BLIND_SHARE * all.value.width()
         };
         let mut stack = vec![(from, until)];
+
         // Where exits come in a rhythm, the next is about as far away as the last was.
         let near = from + 8.0 * *self.scale;
         if near > from && near < until {
             stack = vec![(near, until), (from, near)];
         }
+
         for _ in 0..MOST_STRETCHES {
             let Some((a, b)) = stack.pop() else {
                 return Exit::NotBefore(until);
@@ -204,6 +206,7 @@ impl Search<'_> {
             // It began there, to rounding.
             return a;
         }
+
         let is_above = f_b > 0.0;
         let mut last = 0;
         let mut width_before = f64::INFINITY;

@@ -19,7 +19,7 @@ use paynter_solve::{Passed, Stepped};
 
 /// For methods that see the ends only, what is within this part of all that was seen in the run is the top of a wave.
 const TOP_SHARE: f64 = 0.05;
-/// What goes beyond the values seen by less than this part of all that the function may do is no pulse. Tails of one
+/// What goes beyond the values seen by less than this part of all that the function may do is not a pulse. Tails of one
 /// would otherwise be followed down to nothing.
 const SMALL_SHARE: f64 = 0.02;
 /// Stretches looked at in one step for one function. Bounds that are still too wide then are those of a function that
@@ -60,10 +60,12 @@ impl Hidden {
         if let Some(t) = self.turned_too_far(angles, slots, ends) {
             return Passed::At(t);
         }
+
         if step.t.0 < self.t {
             // Another run.
             self.ever.clear();
         }
+
         self.t = step.t.0;
         self.lines.bind(pulses, slots);
         self.take_seen(pulses, step);

@@ -211,15 +211,18 @@ impl Clockwork {
                 return;
             }
         }
+
         let value = watched.tape.at(&mut self.registers, t).value;
         let ahead = Interval::new(t, t_end.max(t));
         let all = watched.tape.over(&mut self.registers, ahead);
+
         // At rest on a bound, or not known even at an instant?
         let is_blind =
             !all.slope.is_zero() && value.width() >= exit::BLIND_SHARE * all.value.width();
         if is_blind && ahead.width() > exit::SHORT_ULPS * unit {
             self.unresolved.get_or_insert(t);
         }
+
         self.range = value;
         self.cell = match watched.cells {
             Cells::Switch(kind) => mode_at(kind, on_bound(kind, value), None),

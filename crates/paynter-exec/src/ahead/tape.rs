@@ -59,7 +59,7 @@ impl Dependences {
             if self.known.contains_key(&e) {
                 continue;
             }
-            // Until known otherwise it may read anything, which also ends definitions in a circle.
+            // Until known otherwise it may read anything, which also ends definitions in a cycle.
             self.known.insert(e, Reads::More);
             stack.push((e, true));
             for_each_input(plan, e, |a| stack.push((a, false)));
@@ -390,6 +390,7 @@ impl Writer {
             }
             Node::ExternalSlope(..) => unreachable!("slopes of external functions have no bounds"),
         };
+
         let register = if dependences.of(&emitter.plan, e) == Reads::Held {
             self.held.push(op);
             self.held.len() as u32 - 1

@@ -50,6 +50,7 @@ impl Waves {
         self.guards.bind(guards.0, slots);
         self.guards.follow(step);
         let (t0, t1) = step.t;
+
         // Halves of what is as short as time can tell are the same again.
         let shortest = (1e-9 * (t1 - t0)).max(4.0 * f64::EPSILON * t1.abs());
         self.stack.clear();

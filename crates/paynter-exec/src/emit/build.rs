@@ -332,6 +332,7 @@ impl<'a> Builder<'a> {
                 _ => None,
             })
             .collect();
+
         read.sort_unstable();
         let mut loose = Vec::new();
         for number in read {
@@ -404,6 +405,7 @@ impl<'a> Builder<'a> {
             let slot = self.slot(value);
             self.set_symbol(symbol, slot);
         }
+
         let residuals = residuals.iter().map(|&e| self.slot(e)).collect();
         let loose = loose
             .iter()
@@ -415,6 +417,7 @@ impl<'a> Builder<'a> {
                 )
             })
             .collect();
+
         self.flush();
         let body = std::mem::take(&mut self.steps);
         // What only the Jacobian needs belongs to an iterate before the last: forget it after.
@@ -432,6 +435,7 @@ impl<'a> Builder<'a> {
         for key in std::mem::take(&mut self.call_log) {
             self.calls.remove(&key);
         }
+
         NewtonBlock {
             block,
             unknowns: slots,

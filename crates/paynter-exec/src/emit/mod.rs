@@ -35,7 +35,7 @@ pub enum LowerError {
     },
     /// Sampled equations need each other's values of the same tick.
     SampleLoop {
-        /// The symbols in the circle, or behind it.
+        /// The symbols in the cycle, or those that depend on it.
         symbols: Vec<SymbolId>,
     },
     /// The host processor cannot run the machine code that was made.
@@ -323,6 +323,7 @@ impl Emitter {
                 }
             }
         }
+
         self.scratch.seen = seen;
         Ok((items, n_nodes, inlined))
     }
@@ -334,6 +335,7 @@ impl Emitter {
             Some(Known::Varies) => return false,
             _ => {}
         }
+
         let mut is_fixed = std::mem::take(&mut self.is_fixed);
         is_fixed.resize(self.plan.dae.pool.len(), Known::Nothing);
         let pool = &self.plan.dae.pool;
@@ -362,13 +364,14 @@ impl Emitter {
                 for_each_argument(pool, e, look);
                 is_fixed[at] = if fixed { Known::Fixed } else { Known::Varies };
             } else {
-                // Until known otherwise it varies, which also ends definitions in a circle.
+                // Until known otherwise it varies, which also ends definitions in a cycle.
                 is_fixed[at] = Known::Varies;
                 stack.push((e, true));
                 stack.extend(stands_for.map(|a| (a, false)));
                 for_each_argument(pool, e, |a| stack.push((a, false)));
             }
         }
+
         self.is_fixed = is_fixed;
         self.is_fixed[e.0 as usize] == Known::Fixed
     }

@@ -7,12 +7,12 @@
 
 use std::sync::Arc;
 
-use paynter_symbolic::expr::{ExprId, Node};
+use paynter_symbolic::expr::{ExprId, Node, SymbolId};
 use paynter_symbolic::walk::for_each_argument;
 use rustc_hash::FxHashMap;
 
 use super::build::{Builder, external_call};
-use super::{CallKey, Fixed, Item, NO_OWNER, for_each_expression, read_slots};
+use super::{CallKey, Fixed, Item, NO_OWNER, Notes, for_each_expression, read_slots};
 use crate::code::{Instr, Kernel, Op, Step};
 use crate::plan::{SolvedKind, Source};
 
@@ -20,7 +20,7 @@ use crate::plan::{SolvedKind, Source};
 const FEWEST_ROWS: usize = 8;
 
 /// One formula of a large routine, before rows of one shape are put together.
-struct Row {
+struct FormulaRow {
     level: u32,
     shape: u32,
     /// Where its leaves begin among those of all rows.
@@ -29,13 +29,16 @@ struct Row {
     owner: u32,
 }
 
+/// Entries of a matrix: row, column, value.
+type Entries = [(u32, u32, ExprId)];
+
 /// Marks an operand that is the result of an earlier instruction of the same row.
 const LOCAL: u32 = 1 << 31;
 
 /// Rows, shapes and levels of a large routine.
 #[derive(Default)]
 struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<FormulaRow>,
     /// Slots that the rows read, row after row.
     leaves: Vec<u32>,
     /// Number of leaves and instructions of each shape.
@@ -76,7 +79,7 @@ impl Rows {
         self.levels[slot] = level;
     }
 
-    fn leaves_of(&self, row: &Row) -> &[u32] {
+    fn leaves_of(&self, row: &FormulaRow) -> &[u32] {
         let first = row.first_leaf as usize;
         &self.leaves[first..first + self.shapes[row.shape as usize].0]
     }
@@ -119,6 +122,7 @@ impl Builder<'_> {
                 }
             }
         }
+
         roots.extend(wanted);
         let mut cuts = std::mem::take(&mut self.emitter.scratch.cuts);
         let mut seen_by = std::mem::take(&mut self.emitter.scratch.seen_by);
@@ -127,6 +131,7 @@ impl Builder<'_> {
         for root in &roots {
             cuts.set(root.0, 0);
         }
+
         let mut stack = Vec::new();
         for (number, &root) in roots.iter().enumerate() {
             let number = number as u32;
@@ -163,6 +168,7 @@ impl Builder<'_> {
                 }
             }
         }
+
         self.emitter.scratch.cuts = cuts;
         self.emitter.scratch.seen_by = seen_by;
     }
@@ -211,6 +217,7 @@ impl Builder<'_> {
         if let Node::ExternalSlope(f, args, number) = node {
             return self.make_call(root, (f, args, true), number, rows);
         }
+
         self.emitter.scratch.operands.forget();
         self.emitter.scratch.leaves.forget();
         let mut local = std::mem::take(&mut rows.local);
@@ -220,19 +227,15 @@ impl Builder<'_> {
             mut inputs,
         } = std::mem::take(&mut rows.walks[1]);
         stack.push((root, false));
+
         while let Some((e, is_ready)) = stack.pop() {
             if self.emitter.scratch.operands.get(e.0).is_some() {
                 continue;
             }
             if let Some(slot) = self.ready_slot(e) {
-                let leaves = &mut self.emitter.scratch.leaves;
-                let leaf = leaves.get(slot).unwrap_or_else(|| {
-                    let next = local.leaves.len() as u32;
-                    local.leaves.push(slot);
-                    leaves.set(slot, next);
-                    next
-                });
-                self.emitter.scratch.operands.set(e.0, leaf);
+                let scratch = &mut self.emitter.scratch;
+                let leaf = local.leaf(slot, &mut scratch.leaves);
+                scratch.operands.set(e.0, leaf);
                 continue;
             }
             debug_assert!(e == root || !self.is_cut(e), "cut parts have rows already");
@@ -253,6 +256,7 @@ impl Builder<'_> {
             };
             self.emitter.scratch.operands.set(e.0, result);
         }
+
         let operands = &self.emitter.scratch.operands;
         let result = operands.get(root.0).expect("the root comes last");
         let slot = if result & LOCAL == 0 {
@@ -261,6 +265,7 @@ impl Builder<'_> {
         } else {
             self.add_row(&mut local, rows)
         };
+
         rows.local = local;
         rows.walks[1] = Walk { stack, inputs };
         self.emitter.scratch.memo.set(root.0, slot);
@@ -281,7 +286,7 @@ impl Builder<'_> {
         };
         let dst = self.emitter.new_slot();
         rows.set_level(dst, level);
-        rows.rows.push(Row {
+        rows.rows.push(FormulaRow {
             level,
             shape,
             first_leaf: u32::try_from(rows.leaves.len()).expect("fewer than 2^32 leaves"),
@@ -324,29 +329,11 @@ impl Builder<'_> {
                 matrix,
                 right,
                 is_positive_definite,
-            } => {
-                let matrix: Vec<_> = matrix
-                    .iter()
-                    .map(|&(r, c, e)| (r, c, self.row_slot(e, rows)))
-                    .collect();
-                let right: Vec<u32> = right.iter().map(|&e| self.row_slot(e, rows)).collect();
-                let read: Vec<u32> = matrix.iter().map(|m| m.2).chain(right.clone()).collect();
-                let level = rows.level_after(&read);
-                self.push_linear(
-                    block,
-                    &solved.unknowns,
-                    matrix,
-                    right,
-                    *is_positive_definite,
-                );
-                let step = self.steps.pop().expect("the block was just pushed");
-                if let Step::Linear(linear) = &step {
-                    for &slot in &linear.unknowns {
-                        rows.set_level(slot, level);
-                    }
-                }
-                rows.others.push((level, step));
-            }
+            } => self.add_linear(
+                (block, &solved.unknowns),
+                (matrix, right, *is_positive_definite),
+                rows,
+            ),
             SolvedKind::Nonlinear {
                 inner,
                 residuals,
@@ -377,6 +364,30 @@ impl Builder<'_> {
             }
             SolvedKind::Inlined { .. } => {}
         }
+    }
+
+    /// A block that is linear in its unknowns: the rows of its entries, and the step that solves it.
+    fn add_linear(
+        &mut self,
+        (block, unknowns): (u32, &[SymbolId]),
+        (matrix, right, is_positive_definite): (&Entries, &[ExprId], bool),
+        rows: &mut Rows,
+    ) {
+        let matrix: Vec<_> = matrix
+            .iter()
+            .map(|&(r, c, e)| (r, c, self.row_slot(e, rows)))
+            .collect();
+        let right: Vec<u32> = right.iter().map(|&e| self.row_slot(e, rows)).collect();
+        let read: Vec<u32> = matrix.iter().map(|m| m.2).chain(right.clone()).collect();
+        let level = rows.level_after(&read);
+        self.push_linear(block, unknowns, matrix, right, is_positive_definite);
+        let step = self.steps.pop().expect("the block was just pushed");
+        if let Step::Linear(linear) = &step {
+            for &slot in &linear.unknowns {
+                rows.set_level(slot, level);
+            }
+        }
+        rows.others.push((level, step));
     }
 
     /// Orders rows by level and shape, and makes a kernel of every group that is worth one.
@@ -413,12 +424,13 @@ impl Builder<'_> {
                 compiled: None,
             }));
         }
+
         self.flush();
         self.steps.extend(others.map(|other| other.1));
     }
 
     /// Writes one row as straight instructions.
-    fn expand(&mut self, row: &Row, leaves: &[u32], body: &[Instr]) {
+    fn expand(&mut self, row: &FormulaRow, leaves: &[u32], body: &[Instr]) {
         let mut slots: Vec<u32> = leaves.to_vec();
         for (k, i) in body.iter().enumerate() {
             let dst = if k + 1 == body.len() {
@@ -453,6 +465,16 @@ impl LocalRow {
     fn clear(&mut self) {
         self.leaves.clear();
         self.instrs.clear();
+    }
+
+    /// The number of a slot among the leaves of the row; `known` has those that were read before.
+    fn leaf(&mut self, slot: u32, known: &mut Notes) -> u32 {
+        known.get(slot).unwrap_or_else(|| {
+            let next = self.leaves.len() as u32;
+            self.leaves.push(slot);
+            known.set(slot, next);
+            next
+        })
     }
 
     fn push(&mut self, op: Op, operand: impl Fn(usize) -> u32) -> u32 {

@@ -70,6 +70,72 @@ pub(super) struct Turned {
     pub(super) size: Value,
 }
 
+/// Takes the nearest number of quarters off two angles: that number added to the constant that rounds, what is left, and
+/// what rounding has lost of it. A quarter is subtracted in three parts (Cody & Waite 1980).
+fn turn_back(b: &mut FunctionBuilder<'_>, angle: Value, table: Value) -> (Value, Value, Value) {
+    let get = |b: &mut FunctionBuilder<'_>, place: usize| get(b, types::F64X2, table, place);
+    let ratio = get(b, RATIO);
+    let n = b.ins().fmul(angle, ratio);
+    let rounder = get(b, ROUND);
+    let sum = b.ins().fadd(n, rounder);
+    let n = b.ins().fsub(sum, rounder);
+    let [first, second, third] = [0, 1, 2].map(|part| {
+        let part = get(b, FIRST_QUARTER + part);
+        b.ins().fmul(n, part)
+    });
+    let coarse = b.ins().fsub(angle, first);
+    let r = b.ins().fsub(coarse, second);
+    let lost = b.ins().fsub(coarse, r);
+    let lost = b.ins().fsub(lost, second);
+    let tail = b.ins().fsub(lost, third);
+    (sum, r, tail)
+}
+
+/// Sine and cosine of r + tail between −π/4 and π/4, as polynomials in z = r².
+fn sine_and_cosine(
+    b: &mut FunctionBuilder<'_>,
+    (r, tail): (Value, Value),
+    table: Value,
+) -> (Value, Value) {
+    let get = |b: &mut FunctionBuilder<'_>, place: usize| get(b, types::F64X2, table, place);
+    let z = b.ins().fmul(r, r);
+    let zz = b.ins().fmul(z, z);
+    let fourth = b.ins().fmul(zz, zz);
+    let polynomial = |b: &mut FunctionBuilder<'_>, first: usize| {
+        let [low, middle, high] = [0, 2, 4].map(|place| {
+            let slope = get(b, first + place + 1);
+            let product = b.ins().fmul(z, slope);
+            let constant = get(b, first + place);
+            b.ins().fadd(product, constant)
+        });
+        let middle = b.ins().fmul(zz, middle);
+        let lower = b.ins().fadd(low, middle);
+        let high = b.ins().fmul(fourth, high);
+        b.ins().fadd(lower, high)
+    };
+    let a_half = get(b, HALF);
+    let half = b.ins().fmul(z, a_half);
+    let one = get(b, ONE);
+    let near_one = b.ins().fsub(one, half);
+
+    let cube = b.ins().fmul(z, r);
+    let higher = polynomial(b, FIRST_OF_SINE);
+    let higher = b.ins().fmul(cube, higher);
+    let turned_tail = b.ins().fmul(tail, near_one);
+    let correction = b.ins().fadd(higher, turned_tail);
+    let sine = b.ins().fadd(r, correction);
+
+    let rest = b.ins().fsub(one, near_one);
+    let rest = b.ins().fsub(rest, half);
+    let higher = polynomial(b, FIRST_OF_COSINE);
+    let higher = b.ins().fmul(zz, higher);
+    let turned_tail = b.ins().fmul(r, tail);
+    let correction = b.ins().fsub(higher, turned_tail);
+    let correction = b.ins().fadd(rest, correction);
+    let cosine = b.ins().fadd(near_one, correction);
+    (sine, cosine)
+}
+
 impl Turned {
     /// Turns two angles; `table` is what [`table`] gave.
     pub(super) fn new(
@@ -87,56 +153,8 @@ impl Turned {
         let bits = get(b, SIZE_BITS);
         let size = b.ins().band(angle, bits);
 
-        let ratio = get(b, RATIO);
-        let n = b.ins().fmul(angle, ratio);
-        let rounder = get(b, ROUND);
-        let sum = b.ins().fadd(n, rounder);
-        let n = b.ins().fsub(sum, rounder);
-        let [first, second, third] = [0, 1, 2].map(|part| {
-            let part = get(b, FIRST_QUARTER + part);
-            b.ins().fmul(n, part)
-        });
-        let coarse = b.ins().fsub(angle, first);
-        let r = b.ins().fsub(coarse, second);
-        let lost = b.ins().fsub(coarse, r);
-        let lost = b.ins().fsub(lost, second);
-        let tail = b.ins().fsub(lost, third);
-
-        let z = b.ins().fmul(r, r);
-        let zz = b.ins().fmul(z, z);
-        let fourth = b.ins().fmul(zz, zz);
-        let polynomial = |b: &mut FunctionBuilder<'_>, first: usize| {
-            let [low, middle, high] = [0, 2, 4].map(|place| {
-                let slope = get(b, first + place + 1);
-                let product = b.ins().fmul(z, slope);
-                let constant = get(b, first + place);
-                b.ins().fadd(product, constant)
-            });
-            let middle = b.ins().fmul(zz, middle);
-            let lower = b.ins().fadd(low, middle);
-            let high = b.ins().fmul(fourth, high);
-            b.ins().fadd(lower, high)
-        };
-        let a_half = get(b, HALF);
-        let half = b.ins().fmul(z, a_half);
-        let one = get(b, ONE);
-        let near_one = b.ins().fsub(one, half);
-
-        let cube = b.ins().fmul(z, r);
-        let higher = polynomial(b, FIRST_OF_SINE);
-        let higher = b.ins().fmul(cube, higher);
-        let turned_tail = b.ins().fmul(tail, near_one);
-        let correction = b.ins().fadd(higher, turned_tail);
-        let sine = b.ins().fadd(r, correction);
-
-        let rest = b.ins().fsub(one, near_one);
-        let rest = b.ins().fsub(rest, half);
-        let higher = polynomial(b, FIRST_OF_COSINE);
-        let higher = b.ins().fmul(zz, higher);
-        let turned_tail = b.ins().fmul(r, tail);
-        let correction = b.ins().fsub(higher, turned_tail);
-        let correction = b.ins().fadd(rest, correction);
-        let cosine = b.ins().fadd(near_one, correction);
+        let (sum, r, tail) = turn_back(b, angle, table);
+        let (sine, cosine) = sine_and_cosine(b, (r, tail), table);
         Turned {
             table,
             quarters: b.ins().bitcast(types::I64X2, MemFlagsData::new(), sum),

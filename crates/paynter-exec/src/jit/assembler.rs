@@ -51,6 +51,7 @@ impl Assembler {
         ] {
             flags.set(name, value).map_err(|error| error.to_string())?;
         }
+
         let isa = cranelift_native::builder()
             .map_err(str::to_owned)?
             .finish(settings::Flags::new(flags))
@@ -62,6 +63,7 @@ impl Assembler {
         for (op, function) in two_argument_helpers() {
             builder.symbol(helper_name(op), function as *const u8);
         }
+
         builder.symbol(SIN_COS_NAME, sin_cos as *const u8);
         let module = JITModule::new(builder);
         Ok(Assembler {
@@ -92,6 +94,7 @@ impl Assembler {
                 .map_err(|error| error.to_string())?;
             found.push((Helper::SinCos, id));
         }
+
         for i in instrs {
             if !needs_helper(i.op) || found.iter().any(|&(of, _)| of == Helper::Of(i.op)) {
                 continue;

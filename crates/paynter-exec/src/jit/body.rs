@@ -99,6 +99,7 @@ impl<'a> Body<'a> {
                 Piece::Angles(instrs) => write_angles(b, around, instrs, values, verdict),
             }
         }
+
         for &(_, pivot, scale) in &self.routine.checks {
             let [pivot, scale] = [pivot, scale].map(|slot| around.value(b, values, slot));
             verdict.note_pivot(b, pivot, scale);
@@ -275,6 +276,7 @@ fn write_angles(
             None => wanted.push((i.a, vec![i])),
         }
     }
+
     for two in wanted.chunks(2) {
         let (first, second) = (&two[0], &two[two.len() - 1]);
         let angles = [first.0, second.0].map(|slot| around.value(b, values, slot));

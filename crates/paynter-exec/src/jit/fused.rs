@@ -6,15 +6,15 @@
 //! A value is loaded where it is first read in a row, and kept. Columns whose slots lie evenly apart need no table.
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{AbiParam, InstBuilder, MemFlagsData, Value, types};
+use cranelift_codegen::ir::{AbiParam, FuncRef, InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module};
 use rustc_hash::FxHashMap;
 
 use super::Compiler;
-use super::operations::emit;
+use super::operations::{Helper, emit};
 use crate::code::Instr;
-use crate::fuse::{Column, FusedKernel, Operand};
+use crate::fuse::{Column, FusedKernel, FusedOp, Operand};
 
 impl Compiler {
     /// Compiles a fused kernel.
@@ -26,15 +26,14 @@ impl Compiler {
         check(kernel, n_slots);
         let mut signature = self.assembler.module.make_signature();
         signature.params.extend([AbiParam::new(types::I64); 2]);
-        let calls: Vec<Instr> = (kernel.ops.iter().zip(0..))
-            .map(|(op, dst)| Instr {
-                op: op.op,
-                dst,
-                a: 0,
-                b: 0,
-                c: 0,
-            })
-            .collect();
+        let call = |(op, dst): (&FusedOp, u32)| Instr {
+            op: op.op,
+            dst,
+            a: 0,
+            b: 0,
+            c: 0,
+        };
+        let calls: Vec<Instr> = kernel.ops.iter().zip(0..).map(call).collect();
         let helpers = self.assembler.declare_helpers(&calls)?;
         let (function, references) = self.assembler.begin(&signature, &helpers)?;
         let mut b = FunctionBuilder::new(
@@ -66,26 +65,7 @@ impl Compiler {
             strides: FxHashMap::default(),
             line: None,
         };
-        let mut leaves: Vec<Option<Value>> = vec![None; kernel.columns.len()];
-        let mut results: Vec<Value> = Vec::with_capacity(kernel.ops.len());
-        for op in &kernel.ops {
-            let mut operands = [memory; 3];
-            let read = op.operands.iter().take(op.op.n_operands());
-            for (value, operand) in operands.iter_mut().zip(read) {
-                *value = match *operand {
-                    Operand::Result(number) => results[number as usize],
-                    Operand::Leaf(column) => *leaves[column as usize].get_or_insert_with(|| {
-                        let constants = &self.assembler.constants;
-                        places.load(&mut b, column, constants)
-                    }),
-                };
-            }
-            let value = emit(&mut b, &references, op.op, operands);
-            if let Some(column) = op.store {
-                places.store(&mut b, column, value);
-            }
-            results.push(value);
-        }
+        places.write_row(&mut b, &references, &self.assembler.constants);
         let next = b.ins().iadd_imm_u(row, 1);
         b.ins().jump(head, &[next.into()]);
         b.switch_to_block(exit);
@@ -134,6 +114,34 @@ struct Places<'a> {
 }
 
 impl Places<'_> {
+    /// Writes all operations of the row; a leaf is loaded where it is first read.
+    fn write_row(
+        &mut self,
+        b: &mut FunctionBuilder<'_>,
+        helpers: &FxHashMap<Helper, FuncRef>,
+        constants: &FxHashMap<u32, f64>,
+    ) {
+        let kernel = self.kernel;
+        let mut leaves: Vec<Option<Value>> = vec![None; kernel.columns.len()];
+        let mut results: Vec<Value> = Vec::with_capacity(kernel.ops.len());
+        for op in &kernel.ops {
+            let mut operands = [self.memory; 3];
+            let read = op.operands.iter().take(op.op.n_operands());
+            for (value, operand) in operands.iter_mut().zip(read) {
+                *value = match *operand {
+                    Operand::Result(number) => results[number as usize],
+                    Operand::Leaf(column) => *leaves[column as usize]
+                        .get_or_insert_with(|| self.load(b, column, constants)),
+                };
+            }
+            let value = emit(b, helpers, op.op, operands);
+            if let Some(column) = op.store {
+                self.store(b, column, value);
+            }
+            results.push(value);
+        }
+    }
+
     /// Address and offset of a column in this row.
     fn of(&mut self, b: &mut FunctionBuilder<'_>, column: u32) -> (Value, i32) {
         // Slots are fewer than 2^28, which `compile` checks.

@@ -247,6 +247,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
     if n_slots > (i32::MAX / 8) as usize {
         return Err("the model is too large for machine code".to_owned());
     }
+
     let segments = find_readers_of_segments(image).by_slot;
     let is_read = |slot: u32, segment: u32| {
         let reader = segments[slot as usize];
@@ -265,6 +266,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
             result = compiled;
         }
     });
+
     result?;
     let n_quadratures = image.energy.audit.len();
     let mut whole = |routine: &Routine, n_quadratures: usize| {
@@ -273,6 +275,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
         body.map(|body| write_whole(assembler, &body, &image.inputs, n_quadratures))
             .transpose()
     };
+
     let wholes = [
         whole(&image.rhs.routine, 0)?,
         if image.energy.power.n_rhs > 0 {
@@ -281,6 +284,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
             None
         },
     ];
+
     let n_bytes = compiler.assembler.n_bytes;
     let (finished, wholes) = compiler.finish(n_slots, wholes)?;
     let n = image.inputs.n;
@@ -292,6 +296,7 @@ pub(crate) fn compile(image: &mut Image) -> Result<(), String> {
         n_slots,
         _code: code,
     };
+
     image.code.whole_rhs = whole_rhs.map(|made| whole(made, 0));
     image.code.whole_power = whole_power.map(|made| whole(made, n_quadratures));
     let mut finished = finished.into_iter();
@@ -409,6 +414,7 @@ impl Compiler {
                 b.ins().store(flags, value, memory, i.dst as i32 * 8);
             }
         }
+
         b.ins().return_(&[]);
         b.seal_all_blocks();
         b.finalize(self.assembler.module.target_config());
@@ -466,10 +472,12 @@ impl Compiler {
             let from = address(&mut b, table);
             registers.push(b.ins().load(types::F64, flags, from, 0));
         }
+
         for i in kernel.body.iter() {
             let operands = [i.a, i.b, i.c].map(|register| registers[register as usize]);
             registers.push(emit(&mut b, &references, i.op, operands));
         }
+
         let result = *registers.last().expect("a kernel computes something");
         let table = b.ins().iadd(dst, offset);
         let to = address(&mut b, table);
@@ -502,6 +510,7 @@ impl Compiler {
                 )
             })
             .collect();
+
         let code = Arc::new(Code::new(self.assembler.module));
         let compiled = pointers
             .into_iter()
@@ -513,6 +522,7 @@ impl Compiler {
                 })
             })
             .collect();
+
         let wholes = wholes.map(|function| Some((function?, code.clone())));
         Ok((compiled, wholes))
     }

@@ -113,27 +113,8 @@ pub(super) fn emit(
         Op::Call1(Function1::Abs) => b.ins().fabs(x),
         Op::Call1(Function1::Floor) => b.ins().floor(x),
         Op::Call1(Function1::Ceil) => b.ins().ceil(x),
-        Op::Call1(Function1::Sign) => {
-            let zero = b.ins().f64const(0.0);
-            let (one, minus_one) = (b.ins().f64const(1.0), b.ins().f64const(-1.0));
-            let neither = b.ins().fmul(x, zero);
-            let is_negative = b.ins().fcmp(FloatCC::LessThan, x, zero);
-            let or_negative = b.ins().select(is_negative, minus_one, neither);
-            let is_positive = b.ins().fcmp(FloatCC::GreaterThan, x, zero);
-            b.ins().select(is_positive, one, or_negative)
-        }
-        Op::Call2(f @ (Function2::Min | Function2::Max)) => {
-            let comparison = if f == Function2::Min {
-                FloatCC::LessThan
-            } else {
-                FloatCC::GreaterThan
-            };
-            let takes_second = b.ins().fcmp(comparison, y, x);
-            let chosen = b.ins().select(takes_second, y, x);
-            let is_nan = b.ins().fcmp(FloatCC::Unordered, x, y);
-            let nan = b.ins().f64const(f64::NAN);
-            b.ins().select(is_nan, nan, chosen)
-        }
+        Op::Call1(Function1::Sign) => sign(b, x),
+        Op::Call2(f @ (Function2::Min | Function2::Max)) => min_or_max(b, f, (x, y)),
         Op::Compare(comparison) => {
             let holds = b.ins().fcmp(condition(comparison), x, y);
             truth(b, holds)
@@ -145,8 +126,7 @@ pub(super) fn emit(
         }
         Op::And | Op::Or => {
             let zero = b.ins().f64const(0.0);
-            let first = b.ins().fcmp(FloatCC::NotEqual, x, zero);
-            let second = b.ins().fcmp(FloatCC::NotEqual, y, zero);
+            let [first, second] = [x, y].map(|x| b.ins().fcmp(FloatCC::NotEqual, x, zero));
             let holds = if op == Op::And {
                 b.ins().band(first, second)
             } else {
@@ -165,6 +145,31 @@ pub(super) fn emit(
             b.inst_results(call)[0]
         }
     }
+}
+
+/// −1, 1, or x · 0 where it is neither negative nor positive: zero with its sign, or not a number.
+fn sign(b: &mut FunctionBuilder<'_>, x: Value) -> Value {
+    let zero = b.ins().f64const(0.0);
+    let (one, minus_one) = (b.ins().f64const(1.0), b.ins().f64const(-1.0));
+    let neither = b.ins().fmul(x, zero);
+    let is_negative = b.ins().fcmp(FloatCC::LessThan, x, zero);
+    let or_negative = b.ins().select(is_negative, minus_one, neither);
+    let is_positive = b.ins().fcmp(FloatCC::GreaterThan, x, zero);
+    b.ins().select(is_positive, one, or_negative)
+}
+
+/// The smaller or the larger of two numbers; not a number if either is not.
+fn min_or_max(b: &mut FunctionBuilder<'_>, f: Function2, (x, y): (Value, Value)) -> Value {
+    let comparison = if f == Function2::Min {
+        FloatCC::LessThan
+    } else {
+        FloatCC::GreaterThan
+    };
+    let takes_second = b.ins().fcmp(comparison, y, x);
+    let chosen = b.ins().select(takes_second, y, x);
+    let is_nan = b.ins().fcmp(FloatCC::Unordered, x, y);
+    let nan = b.ins().f64const(f64::NAN);
+    b.ins().select(is_nan, nan, chosen)
 }
 
 fn is_constant(b: &FunctionBuilder<'_>, x: Value) -> bool {

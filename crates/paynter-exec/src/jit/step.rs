@@ -14,11 +14,11 @@ use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::FloatCC;
 use cranelift_codegen::ir::{
-    AbiParam, ConstantData, InstBuilder, MemFlagsData, Type, Value, types,
+    AbiParam, ConstantData, InstBuilder, MemFlagsData, SigRef, Type, Value, types,
 };
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module};
-use paynter_solve::{Tableau, Term, Trial};
+use paynter_solve::{Stage, Tableau, Term, Trial};
 use rustc_hash::FxHashMap;
 
 use super::assembler::Assembler;
@@ -69,6 +69,7 @@ impl StepCode {
         if !std::ptr::eq(self.tableau, trial.tableau) {
             return false;
         }
+
         assert!(
             slots.len() >= self.n_slots
                 && trial.y0.len() >= self.n
@@ -80,6 +81,7 @@ impl StepCode {
                 && trial.integrals.len() >= self.tableau.integrals.len() * self.n_quadratures,
             "memory and rows have the lengths of the model"
         );
+
         // SAFETY: `function` was made by `write_step` with this signature.
         let function = unsafe { std::mem::transmute::<*const u8, StepFn>(self.function) };
         // SAFETY: the code reads slots below `n_slots` and the first `n` variables, and touches as much of the rows as
@@ -152,6 +154,7 @@ pub(crate) fn compile_step(
     if !assembler.has_pairs {
         return Err("the processor does not compute on pairs of numbers".to_owned());
     }
+
     let plain = image.code.whole_rhs.as_ref().ok_or(NOT_WHOLE)?;
     let full = match &image.code.whole_power {
         Some(full) if has_integrands => full,
@@ -171,6 +174,7 @@ pub(crate) fn compile_step(
         .iter()
         .filter_map(|w| w.len().checked_sub(1));
     let n_rows = rows_written.chain(rows_read).max().map_or(0, |row| row + 1);
+
     Ok(StepCode {
         function,
         tableau,
@@ -196,69 +200,35 @@ fn write_step(
     let (function, _) = assembler.begin(&signature, &[])?;
     let mut signature = assembler.module.make_signature();
     sign(&mut signature);
+
     let mut b = FunctionBuilder::new(&mut assembler.context.func, &mut assembler.builder_context);
     let signature = b.import_signature(signature);
     let block = b.create_block();
     b.append_block_params_for_function_params(block);
     b.switch_to_block(block);
-    let &[
-        memory,
-        y0,
-        rates,
-        integrands,
-        state,
-        y1,
-        errors,
-        integrals,
-        t,
-        h,
-    ] = b.block_params(block)
-    else {
-        unreachable!("the signature has ten parameters")
-    };
+    let arguments = Arguments::of(b.block_params(block));
+    let Arguments { y0, rates, h, .. } = arguments;
+
     let hh = b.ins().splat(types::F64X2, h);
     let n = plain.n;
     let mut rows = Rows { b, n, h, hh };
-    let mut is_usable = rows.b.ins().iconst(types::I8, 1);
-    let mut probe: Option<Value> = None;
-    for (number, stage) in tableau.stages.iter().enumerate() {
-        let moved = rows.state_after((rates, stage.terms), y0);
-        rows.store(&moved, state, 0);
-        let b = &mut rows.b;
-        let node = b.ins().f64const(stage.node);
-        let delay = b.ins().fmul(node, h);
-        let time = b.ins().fadd(t, delay);
-        let (whole, row) = match stage.integrands {
-            Some(row) => (full, row),
-            None => (plain, 0),
-        };
-        let function = b.ins().iconst(types::I64, whole.function as i64);
-        let to = b.ins().iadd_imm_u(rates, ((number + 1) * n * 8) as i64);
-        let offset = row * whole.n_quadratures * 8;
-        let integrands_to = b.ins().iadd_imm_u(integrands, offset as i64);
-        let arguments = [memory, state, to, integrands_to, time];
-        let call = b.ins().call_indirect(signature, function, &arguments);
-        let is_good = b.inst_results(call)[0];
-        is_usable = b.ins().band(is_usable, is_good);
-        for place in 0..n.div_ceil(2) {
-            probe = Some(rows.note_not_finite((rates, number + 1, place), probe));
-        }
-    }
+    let (mut is_usable, probe) =
+        rows.write_stages(tableau.stages, (plain, full), signature, &arguments);
     let end = rows.state_after((rates, tableau.end), y0);
-    rows.store(&end, y1, 0);
+    rows.store(&end, arguments.y1, 0);
     for (number, terms) in tableau.errors.iter().enumerate() {
         let error = rows.sum(rates, terms);
-        rows.store(&error, errors, number);
+        rows.store(&error, arguments.errors, number);
     }
     rows.n = full.n_quadratures;
     for (number, weights) in tableau.integrals.iter().enumerate() {
         let terms: Vec<Term> = weights.iter().copied().enumerate().collect();
-        let integral = rows.sum(integrands, &terms);
-        rows.store(&integral, integrals, number);
+        let integral = rows.sum(arguments.integrands, &terms);
+        rows.store(&integral, arguments.integrals, number);
     }
     let mut b = rows.b;
     if let Some(probe) = probe {
-        // Only what is no number differs from itself.
+        // Only what is not a number differs from itself.
         let is_finite = b.ins().fcmp(FloatCC::Equal, probe, probe);
         let is_finite = b.ins().vall_true(is_finite);
         is_usable = b.ins().band(is_usable, is_finite);
@@ -269,8 +239,54 @@ fn write_step(
     assembler.end(function)
 }
 
+/// What the function of a step is called with, in the order of its signature.
+struct Arguments {
+    memory: Value,
+    y0: Value,
+    rates: Value,
+    integrands: Value,
+    state: Value,
+    y1: Value,
+    errors: Value,
+    integrals: Value,
+    t: Value,
+    h: Value,
+}
+
+impl Arguments {
+    fn of(parameters: &[Value]) -> Self {
+        let &[
+            memory,
+            y0,
+            rates,
+            integrands,
+            state,
+            y1,
+            errors,
+            integrals,
+            t,
+            h,
+        ] = parameters
+        else {
+            unreachable!("the signature has ten parameters")
+        };
+        Arguments {
+            memory,
+            y0,
+            rates,
+            integrands,
+            state,
+            y1,
+            errors,
+            integrals,
+            t,
+            h,
+        }
+    }
+}
+
 /// Numbers of all variables, two by two; the last may be alone.
-type Row = Vec<Value>;
+type Pairs = Vec<Value>;
 
 /// Sums over stages, and what they are taken from.
 struct Rows<'a> {
@@ -283,6 +299,69 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// Writes all stages. Gives whether all right-hand sides have a value, and a sum that is finite where all rates are.
+    fn write_stages(
+        &mut self,
+        stages: &[Stage],
+        (plain, full): (&Whole, &Whole),
+        signature: SigRef,
+        arguments: &Arguments,
+    ) -> (Value, Option<Value>) {
+        let &Arguments {
+            memory,
+            y0,
+            rates,
+            integrands,
+            state,
+            t,
+            ..
+        } = arguments;
+
+        let mut is_usable = self.b.ins().iconst(types::I8, 1);
+        let mut probe: Option<Value> = None;
+        for (number, stage) in stages.iter().enumerate() {
+            let moved = self.state_after((rates, stage.terms), y0);
+            self.store(&moved, state, 0);
+            let (whole, row) = match stage.integrands {
+                Some(row) => (full, row),
+                None => (plain, 0),
+            };
+            let time = self.time_after(t, stage.node);
+            let to = ((rates, number + 1), (integrands, row));
+            let is_good = self.evaluate(whole, signature, (memory, state, time), to);
+            is_usable = self.b.ins().band(is_usable, is_good);
+            for place in 0..self.n.div_ceil(2) {
+                probe = Some(self.note_not_finite((rates, number + 1, place), probe));
+            }
+        }
+        (is_usable, probe)
+    }
+
+    /// t + node · h
+    fn time_after(&mut self, t: Value, node: f64) -> Value {
+        let node = self.b.ins().f64const(node);
+        let delay = self.b.ins().fmul(node, self.h);
+        self.b.ins().fadd(t, delay)
+    }
+
+    /// Calls a right-hand side at a state; its rates and integrands go to rows of two tables. Gives whether it has a value.
+    fn evaluate(
+        &mut self,
+        whole: &Whole,
+        signature: SigRef,
+        (memory, state, time): (Value, Value, Value),
+        ((rates, rates_row), (integrands, integrands_row)): ((Value, usize), (Value, usize)),
+    ) -> Value {
+        let b = &mut self.b;
+        let function = b.ins().iconst(types::I64, whole.function as i64);
+        let to = b.ins().iadd_imm_u(rates, (rates_row * self.n * 8) as i64);
+        let offset = integrands_row * whole.n_quadratures * 8;
+        let integrands_to = b.ins().iadd_imm_u(integrands, offset as i64);
+        let arguments = [memory, state, to, integrands_to, time];
+        let call = b.ins().call_indirect(signature, function, &arguments);
+        b.inst_results(call)[0]
+    }
+
     /// Whether the numbers at a place of a row are one or two.
     fn kind(&self, place: usize) -> Type {
         if 2 * place + 1 < self.n {
@@ -318,8 +397,8 @@ impl Rows<'_> {
     }
 
     /// `h Σ weight row`.
-    fn sum(&mut self, from: Value, terms: &[Term]) -> Row {
-        let mut sums: Row = Vec::new();
+    fn sum(&mut self, from: Value, terms: &[Term]) -> Pairs {
+        let mut sums: Pairs = Vec::new();
         for (number, &(stage, weight)) in terms.iter().enumerate() {
             let (one, two) = (
                 self.constant(types::F64, weight),
@@ -340,6 +419,7 @@ impl Rows<'_> {
                 }
             }
         }
+
         for (place, sum) in sums.iter_mut().enumerate() {
             let h = if self.kind(place) == types::F64 {
                 self.h
@@ -352,7 +432,7 @@ impl Rows<'_> {
     }
 
     /// `y0 + h Σ weight rates`.
-    fn state_after(&mut self, (rates, terms): (Value, &[Term]), y0: Value) -> Row {
+    fn state_after(&mut self, (rates, terms): (Value, &[Term]), y0: Value) -> Pairs {
         let mut sums = self.sum(rates, terms);
         for (place, sum) in sums.iter_mut().enumerate() {
             let y0 = self.load(y0, 0, place);

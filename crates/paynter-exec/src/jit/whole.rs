@@ -103,9 +103,11 @@ pub(super) fn write_whole(
         constants: &assembler.constants,
         functions: &functions,
     };
+
     let mut verdict = Verdict::default();
     body.write(&mut b, &around, &mut values, &mut verdict);
     let (first, second) = body.routine.outputs.split_at(n_quadratures);
+
     // In pairs, as they will be read: the processor does not join what was stored one by one.
     let width = if assembler.has_pairs { 2 } else { 1 };
     for (slots, to) in [(first, integrands), (second, rates)] {
@@ -125,6 +127,7 @@ pub(super) fn write_whole(
             b.ins().store(flags, value, to, (place * width * 8) as i32);
         }
     }
+
     let is_usable = verdict.is_usable(&mut b);
     b.ins().return_(&[is_usable]);
     b.seal_all_blocks();

@@ -5,6 +5,26 @@
 
 use super::*;
 
+/// What the actions of all `when`s write.
+#[derive(Default)]
+struct Written {
+    reinit_values: Vec<ExprId>,
+    /// Quantities that are not states, to be solved for.
+    targets: Vec<ExprId>,
+    assigned: Vec<ExprId>,
+}
+
+/// What decides on modes, as expressions, in the order of their numbers.
+#[derive(Default)]
+struct Deciding {
+    by_state: Vec<ExprId>,
+    /// The same without the band about zero in which differences are noise.
+    as_they_are: Vec<ExprId>,
+    /// Slope and offset of each line in time.
+    by_time: Vec<ExprId>,
+    line_sizes: Vec<ExprId>,
+}
+
 impl Maker {
     pub(super) fn make_events(&mut self) -> Result<(), LowerError> {
         self.make_modes()?;
@@ -12,62 +32,61 @@ impl Maker {
         let whens = dae.whens.clone();
         let conditions: Vec<ExprId> = whens.iter().map(|when| when.condition).collect();
         self.image.events.conditions = self.emitter.routine(&conditions)?;
-        let mut reinit_values = Vec::new();
-        let mut targets = Vec::new();
-        let mut assigned = Vec::new();
+        let mut written = Written::default();
         for (number, when) in whens.iter().enumerate() {
-            let mut actions = Vec::new();
-            for action in &when.actions {
-                actions.push(match action {
-                    Action::Reinit {
-                        target,
-                        value,
-                        origin,
-                    } => {
-                        reinit_values.push(*value);
-                        let value = reinit_values.len() - 1;
-                        let target_expr = self.emitter.plan.dae.pool.symbol(*target);
-                        match self.as_state(target_expr) {
-                            Some((index, is_negated)) => ActionInfo::SetState {
-                                value,
-                                index,
-                                is_negated,
-                            },
-                            None => {
-                                targets.push(target_expr);
-                                self.image.events.aims.push((*target, *origin));
-                                let action = self.image.events.aims.len() as u32 - 1;
-                                ActionInfo::Aim {
-                                    value,
-                                    row: targets.len() - 1,
-                                    action,
-                                }
-                            }
-                        }
-                    }
-                    Action::Assign { target, value, .. } => {
-                        assigned.push(*value);
-                        let slot = self.emitter.input(*target);
-                        ActionInfo::Assign {
-                            value: assigned.len() - 1,
-                            slot,
-                        }
-                    }
-                    Action::Stop { message } => {
-                        self.image.events.stops.push((number, message.clone()));
-                        ActionInfo::Stop {
-                            stop: self.image.events.stops.len() as u32 - 1,
-                        }
-                    }
-                });
-            }
+            let actions = when.actions.iter();
+            let actions = actions.map(|action| self.action(action, number, &mut written));
+            let actions = actions.collect();
             self.image.events.actions.push(actions);
         }
-        self.image.events.reinit_values = self.emitter.routine(&reinit_values)?;
-        self.image.events.assigned_values = self.emitter.routine(&assigned)?;
+        self.image.events.reinit_values = self.emitter.routine(&written.reinit_values)?;
+        self.image.events.assigned_values = self.emitter.routine(&written.assigned)?;
         self.image.events.reinit_targets =
-            Map::new(&mut self.emitter, &self.image.inputs, &targets)?;
+            Map::new(&mut self.emitter, &self.image.inputs, &written.targets)?;
         self.make_left_limits()
+    }
+
+    /// Lowers an action of the `when` with this number, and adds what it writes.
+    fn action(&mut self, action: &Action, number: usize, written: &mut Written) -> ActionInfo {
+        match action {
+            Action::Assign { target, value, .. } => {
+                written.assigned.push(*value);
+                ActionInfo::Assign {
+                    value: written.assigned.len() - 1,
+                    slot: self.emitter.input(*target),
+                }
+            }
+            Action::Stop { message } => {
+                let events = &mut self.image.events;
+                events.stops.push((number, message.clone()));
+                let stop = events.stops.len() as u32 - 1;
+                ActionInfo::Stop { stop }
+            }
+            Action::Reinit {
+                target,
+                value,
+                origin,
+            } => {
+                written.reinit_values.push(*value);
+                let value = written.reinit_values.len() - 1;
+                let target_expr = self.emitter.plan.dae.pool.symbol(*target);
+                if let Some((index, is_negated)) = self.as_state(target_expr) {
+                    return ActionInfo::SetState {
+                        value,
+                        index,
+                        is_negated,
+                    };
+                }
+                written.targets.push(target_expr);
+                let events = &mut self.image.events;
+                events.aims.push((*target, *origin));
+                ActionInfo::Aim {
+                    value,
+                    row: written.targets.len() - 1,
+                    action: events.aims.len() as u32 - 1,
+                }
+            }
+        }
     }
 
     pub(super) fn make_left_limits(&mut self) -> Result<(), LowerError> {
@@ -90,7 +109,7 @@ impl Maker {
     pub(super) fn as_state(&self, mut e: ExprId) -> Option<(usize, bool)> {
         let plan = &self.emitter.plan;
         let mut is_negated = false;
-        // Chains of names are short; a circle would be a broken promise of `reduce`.
+        // Chains of names are short; a cycle would be a broken promise of `reduce`.
         for _ in 0..plan.sources.len() + 2 {
             match plan.dae.pool.node(e) {
                 Node::Neg(a) => {
@@ -111,10 +130,7 @@ impl Maker {
 
     pub(super) fn make_modes(&mut self) -> Result<(), LowerError> {
         let modes = self.emitter.plan.dae.modes.clone();
-        let mut by_state = Vec::new();
-        let mut as_they_are = Vec::new();
-        let mut by_time: Vec<ExprId> = Vec::new();
-        let mut line_sizes: Vec<ExprId> = Vec::new();
+        let mut deciding = Deciding::default();
         for mode in &modes {
             let (value, kind) = match mode.switch {
                 Switch::Relation {
@@ -128,37 +144,7 @@ impl Maker {
                 Switch::Floor { of } => (of, SwitchKind::Floor),
                 Switch::Sign { of } => (of, SwitchKind::Sign),
             };
-            let decider = match self.lines.line(&mut self.emitter.plan, value) {
-                Some(Line { slope, offset }) => {
-                    by_time.extend([slope, offset]);
-                    line_sizes.push(Lines::size_of_terms(&mut self.emitter.plan, offset));
-                    Decider::Time {
-                        output: by_time.len() - 2,
-                    }
-                }
-                None if !self.is_for_export && self.reads_time_alone(value) => Decider::Clock {
-                    watched: self.watch(value, Cells::Switch(kind)),
-                },
-                None => {
-                    if self.is_for_export && self.reads_time_alone(value) {
-                        self.image.events.wave_modes.push(mode.symbol);
-                    }
-                    let first_guard = self.image.events.n_guards;
-                    self.image.events.n_guards += kind.n_guards();
-                    as_they_are.push(value);
-                    let value = match mode.switch {
-                        Switch::Relation { left, right, .. } => {
-                            without_noise(&mut self.emitter.plan.dae.pool, left, right)
-                        }
-                        _ => value,
-                    };
-                    by_state.push(value);
-                    Decider::State {
-                        output: by_state.len() - 1,
-                        first_guard,
-                    }
-                }
-            };
+            let decider = self.decider(mode, (value, kind), &mut deciding);
             let slot = self.emitter.input(mode.symbol);
             self.image.events.modes.push(ModeInfo {
                 symbol: mode.symbol,
@@ -167,6 +153,13 @@ impl Maker {
                 decider,
             });
         }
+
+        let Deciding {
+            by_state,
+            as_they_are,
+            by_time,
+            line_sizes,
+        } = deciding;
         let owners = self.image.events.modes.iter().filter_map(|mode| {
             matches!(mode.decider, Decider::State { .. }).then_some((mode.symbol, mode.kind))
         });
@@ -182,7 +175,46 @@ impl Maker {
         Ok(())
     }
 
-    /// Finds what may wind inside the guards: functions of time or states that are no low powers, wherever the guards
+    /// How a mode is decided: by a line in time, by another function of time, or by a guard that reads states.
+    fn decider(
+        &mut self,
+        mode: &Mode,
+        (value, kind): (ExprId, SwitchKind),
+        deciding: &mut Deciding,
+    ) -> Decider {
+        if let Some(Line { slope, offset }) = self.lines.line(&mut self.emitter.plan, value) {
+            let size = Lines::size_of_terms(&mut self.emitter.plan, offset);
+            deciding.by_time.extend([slope, offset]);
+            deciding.line_sizes.push(size);
+            return Decider::Time {
+                output: deciding.by_time.len() - 2,
+            };
+        }
+        if self.reads_time_alone(value) {
+            if !self.is_for_export {
+                return Decider::Clock {
+                    watched: self.watch(value, Cells::Switch(kind)),
+                };
+            }
+            self.image.events.wave_modes.push(mode.symbol);
+        }
+
+        let first_guard = self.image.events.n_guards;
+        self.image.events.n_guards += kind.n_guards();
+        deciding.as_they_are.push(value);
+        deciding.by_state.push(match mode.switch {
+            Switch::Relation { left, right, .. } => {
+                without_noise(&mut self.emitter.plan.dae.pool, left, right)
+            }
+            _ => value,
+        });
+        Decider::State {
+            output: deciding.by_state.len() - 1,
+            first_guard,
+        }
+    }
+
+    /// Finds what may wind inside the guards: functions of time or states that are not low powers, wherever the guards
     /// read them, in equations solved together as well.
     pub(super) fn make_waves(&mut self, guards: &[((SymbolId, SwitchKind), ExprId)]) {
         let mut seen: FxHashSet<ExprId> = FxHashSet::default();
@@ -248,6 +280,7 @@ impl Maker {
         if dae.pool.externals().iter().all(|f| f.corners().is_empty()) {
             return Ok(());
         }
+
         let mut seen = FxHashSet::default();
         let mut found = Vec::new();
         let mut roots: Vec<ExprId> = equations.iter().flat_map(|e| [e.left, e.right]).collect();
@@ -261,6 +294,7 @@ impl Maker {
                 found.push((argument, dae.pool.external(f).corners().to_vec()));
             }
         }
+
         let mut wanted: Vec<ExprId> = Vec::new();
         for (argument, corners) in found {
             if let Some(line) = self.lines.line(&mut self.emitter.plan, argument) {
@@ -274,11 +308,13 @@ impl Maker {
                 self.image.events.watched_corners.push(watched);
             }
         }
+
         let routine = self.emitter.routine(&wanted)?;
         let n_before = self.image.events.timing.outputs.len();
         for corners in &mut self.image.events.corners {
             corners.output += n_before;
         }
+
         self.image.events.timing.steps.extend(routine.steps);
         self.image.events.timing.outputs.extend(routine.outputs);
         Ok(())
@@ -295,6 +331,7 @@ impl Maker {
         {
             return;
         }
+
         let mut seen = FxHashSet::default();
         let mut of_time = Vec::new();
         let mut of_states = Vec::new();
@@ -314,6 +351,7 @@ impl Maker {
             }
             for_each_argument(&self.emitter.plan.dae.pool, e, |a| stack.push(a));
         }
+
         if of_states.len() > MOST_PULSES_OF_STATES {
             of_states.clear();
         }
@@ -321,6 +359,7 @@ impl Maker {
             let tape = Tape::new(&mut self.emitter, &mut self.dependences, angle);
             self.image.events.pulse_angles.push(tape);
         }
+
         for e in of_time.into_iter().chain(of_states) {
             let tape = Tape::new(&mut self.emitter, &mut self.dependences, e);
             self.image.events.pulses.push(tape);

@@ -109,6 +109,7 @@ impl Machine {
                 }
             }
         }
+
         let mut y = near.to_vec();
         self.search(t, &mut y, map, &mut searches)?;
         let residuals = self.residuals(t, &y, map)?;
@@ -121,6 +122,7 @@ impl Machine {
         if !is_closed {
             return Ok(None);
         }
+
         let of_row = |&row: &usize| (row - first_lock, residuals[row]);
         let mut gaps: Vec<(usize, f64)> = rows.iter().filter(|r| is_open(r)).map(of_row).collect();
         gaps.retain(|g| g.1.powi(2) > PART_OF_GAP.powi(2) * gap);

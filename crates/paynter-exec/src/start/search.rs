@@ -250,6 +250,7 @@ impl Search {
             own.iter_mut().for_each(|x| *x *= self.weights[k]);
             right[k] = -residuals[row] * self.weights[k];
         }
+
         self.norm = right.iter().map(|x| x * x).sum::<f64>().sqrt();
         least.factor(values);
         least.solve(values, &right, &mut self.step);
@@ -284,6 +285,19 @@ impl Search {
     pub(super) fn step(&self, y: &mut [f64]) {
         for (&column, dx) in self.columns.iter().zip(&self.step) {
             y[column] += self.damping * dx;
+        }
+    }
+
+    /// Takes its part of a trial over into `y` if that is better there; else tries a shorter step next. `residuals` are
+    /// those of the trial, where it has any.
+    pub(super) fn take(&mut self, trial: &[f64], y: &mut [f64], residuals: Option<&[f64]>) {
+        self.was_better = residuals.is_some_and(|residuals| self.is_better(residuals));
+        if self.was_better {
+            self.columns.iter().for_each(|&c| y[c] = trial[c]);
+        } else {
+            self.damping *= 0.5;
+            // So small a step that does not help is the noise of the evaluation.
+            self.is_done = self.damping < 1e-8 || self.length < NOISE;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Bodies of C functions out of routines of the program.
 //!
 //! In:  a [`Function`]: steps and what is done with their results; the [`Layout`] of the slots.
-//! Out: lines of C. Definitions of the model keep their names; what is used once stands where it is used.
+//! Out: lines of C. Definitions of the model keep their names; what is used once is where it is used.
 //!
 //! **Invariant:** operations are those of the interpreter, in an order in which everything is computed before it
 //! is read; a function returns a status other than 0 as soon as equations cannot be solved.
@@ -220,7 +220,7 @@ struct Writer<'a> {
     reads_members: bool,
     /// How often each local slot is read.
     uses: HashMap<u32, usize>,
-    /// Texts of local slots: names, or what will stand where it is used.
+    /// Texts of local slots: names, or what will be where it is used.
     texts: HashMap<u32, Text>,
     /// Local slots that were computed and not written yet, in order.
     pending: Vec<u32>,
@@ -555,7 +555,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The vector of a block that right sides and solutions stand in.
+    /// The vector of a block that right sides and solutions are in.
     fn open_block(&mut self, block: u32, what: &str) -> String {
         let names = self.context.export.program.blocks[block as usize].1.iter();
         let names: Vec<&str> = names.filter_map(|&s| self.context.export.name(s)).collect();
@@ -656,6 +656,7 @@ impl<'a> Writer<'a> {
         for member in &members {
             self.line(format!("{member} = {zero};"));
         }
+
         let run = format!("if ((status_ = newton_tangent{body}(m)) != STATUS_OK)");
         self.line("{".to_owned());
         self.indent += 1;
@@ -669,14 +670,17 @@ impl<'a> Writer<'a> {
         for row in 0..tangents.len() {
             self.line(format!("{vector}[{row}] = {zero};"));
         }
+
         for &(row, slot) in residuals {
             let text = self.operand(slot).within_product();
             self.line(format!("{vector}[{row}] = -{text};"));
         }
+
         self.line(format!("solve_block(m, {});", newton.block));
         for (k, member) in members.iter().enumerate() {
             self.line(format!("{member} = {vector}[{k}];"));
         }
+
         self.line(run);
         self.line("    return status_;".to_owned());
         self.indent -= 1;

@@ -1,7 +1,7 @@
 //! The functions of the C file: one for each routine of the program, and those that Newton blocks need.
 //!
 //! In:  the program.
-//! Out: [`Function`]s in an order in which each stands after those it calls, and where Newton's method is used.
+//! Out: [`Function`]s in an order in which each is after those it calls, and where Newton's method is used.
 
 use super::body::{BodyPart, Function};
 use paynter::exec::program::{self, Newton, Program, Routine, Step};

@@ -160,7 +160,7 @@ impl Sizes {
         sizes
     }
 
-    /// Places of the blocks, one behind the other; gives the room and the rows of all.
+    /// Places of the blocks, one after the other; gives the room and the rows of all.
     fn place_blocks(&mut self, program: &Program) -> (usize, usize) {
         let (mut room, mut rows) = (0, 0);
         for (n, _) in &program.blocks {

@@ -131,6 +131,7 @@ pub(super) fn operation(op: Op, args: &[Text], numbers: &Numbers) -> Text {
         Text::new(format!("{left} {sign} {right}"), bind)
     };
     let condition = |k: usize, least: Bind| args[k].as_condition(least, numbers);
+
     match op {
         Op::Copy => args[0].clone(),
         Op::Neg => Text::new(format!("-{}", args[0].within(Bind::Whole)), Bind::Sign),

@@ -232,7 +232,7 @@ pub(super) fn initial_unknowns(export: &Export, variables: &Variables) -> Vec<us
     all.filter(|(_, v)| is_unknown(v)).map(|(k, _)| k).collect()
 }
 
-/// What stands between the kinds of simulation and the structure in both versions: units, categories of messages, the
+/// What is between the kinds of simulation and the structure in both versions: units, categories of messages, the
 /// experiment, and the variables, each written by `one`.
 pub(super) fn units_to_variables(
     export: &Export,

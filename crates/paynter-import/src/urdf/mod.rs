@@ -7,11 +7,11 @@
 //! | file | does |
 //! |---|---|
 //! | `read` | XML to links and joints, each with its place in the text |
-//! | `tree` | the order from the root; where everything is when all joints stand at zero |
+//! | `tree` | the order from the root; where everything is when all joints are at zero |
 //! | `rotation` | 3×3 matrices and quaternions |
 //! | `write` | the text of the model |
 //!
-//! **Invariant:** names in the model are those of the URDF, with what cannot stand in a name replaced.
+//! **Invariant:** names in the model are those of the URDF, with what cannot be in a name replaced.
 
 mod read;
 mod rotation;

@@ -3,7 +3,7 @@
 //! In:  the text.
 //! Out: a [`Robot`], each thing with its place; messages for attributes that are missing or make no sense.
 //!
-//! Pictures, collisions, materials, sensors and what simulators add are no part of the motion and passed over.
+//! Pictures, collisions, materials, sensors and what simulators add are not part of the motion and passed over.
 //!
 //! **Invariant:** numbers are finite; masses and moments are those of some body.
 
@@ -390,14 +390,14 @@ impl Reader<'_> {
 
     fn name_what_is_left_out(&mut self, node: Element<'_, '_>, name: &str) {
         if let Some(mimic) = self.child(node, "mimic") {
-            let message = format!("joint `{name}` moves by itself: `<mimic>` is not imported");
+            let message = format!("joint `{name}` becomes independent: `<mimic>` is not imported");
             let label = "add a `GearPair` between the two joints";
             self.report(code::LEFT_OUT, message, (mimic, label));
         }
         if let Some(dynamics) = self.child(node, "dynamics")
             && self.number(dynamics, "friction", Some(0.0)) != 0.0
         {
-            let message = format!("joint `{name}` has no dry friction: it is not imported");
+            let message = format!("the dry friction of joint `{name}` is not imported");
             self.report(code::LEFT_OUT, message, (dynamics, "only its damping is"));
         }
     }

@@ -1,4 +1,4 @@
-//! Puts links and joints in order from the root, and finds where everything is when all joints stand at zero.
+//! Puts links and joints in order from the root, and finds where everything is when all joints are at zero.
 //!
 //! In:  links and joints as they were read.
 //! Out: a [`Tree`]: parents before children, each link with its frame seen from the world and what carries it.
@@ -27,7 +27,7 @@ pub(super) struct Placed {
     pub joint: Option<(Joint, usize)>,
 }
 
-/// Orders a robot; none if it is no tree.
+/// Orders a robot; none if it is not a tree.
 pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     check_names(&robot, found);
     // What was left out for an error would leave others without a parent.
@@ -83,7 +83,7 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     }
 
     check_masses(&placed, found);
-    report_circles(&open, found);
+    report_cycles(&open, found);
 
     Some(Tree {
         name,
@@ -91,8 +91,8 @@ pub(super) fn tree(robot: Robot, found: &mut Vec<Diagnostic>) -> Option<Tree> {
     })
 }
 
-/// Reports links that were left over: they hang together in a circle.
-fn report_circles(open: &HashMap<String, Link>, found: &mut Vec<Diagnostic>) {
+/// Reports links that were left over: they hang together in a cycle.
+fn report_cycles(open: &HashMap<String, Link>, found: &mut Vec<Diagnostic>) {
     let mut rest: Vec<&Link> = open.values().collect();
     rest.sort_by_key(|link| link.span);
     for link in rest {
@@ -118,7 +118,7 @@ fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {
         for end in [&joint.parent, &joint.child] {
             if !robot.links.iter().any(|l| l.name == *end) {
                 let message = format!(
-                    "joint `{}` names a link `{end}` that is not there",
+                    "joint `{}` names a link `{end}` that does not exist",
                     joint.name
                 );
                 found.push(Diagnostic::error(code::BAD_NAME, message).primary(joint.span, "here"));
@@ -127,7 +127,7 @@ fn check_names(robot: &Robot, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Finds the one link that is no child.
+/// Finds the one link that is not a child.
 fn find_root(robot: &Robot, found: &mut Vec<Diagnostic>) -> Option<String> {
     let mut parents: HashMap<&str, &Joint> = HashMap::new();
     for joint in &robot.joints {

@@ -52,21 +52,12 @@ pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
     let problem = Problem::new(graph, &network, &ranking, &wishes);
     let chosen = assign_safely(graph, &problem);
     let all_moduli: Vec<usize> = (0..wishes.moduli.len()).collect();
-    let strokes = |granted: &Granted| -> Vec<Option<Stroke>> {
-        (0..graph.bonds.len() as u32)
-            .map(|b| granted.table.stroke(BondId(b)))
-            .collect()
-    };
-    let base = strokes(&chosen);
+    let base = strokes_of(graph, &chosen);
 
     // Storages first: that is what the engineer came for.
-    let candidates: Vec<BondId> = wishes
-        .storages
-        .iter()
-        .chain(&wishes.one_sided)
-        .chain(&wishes.free)
-        .map(|w| w.bond)
-        .collect();
+    let storages = wishes.storages.iter();
+    let candidates = storages.chain(&wishes.one_sided).chain(&wishes.free);
+    let candidates: Vec<BondId> = candidates.map(|w| w.bond).collect();
 
     let mut seen: FxHashSet<Vec<Option<Stroke>>> = FxHashSet::from_iter([base.clone()]);
     let mut queue: VecDeque<(Vec<Option<Stroke>>, Vec<Wish>)> =
@@ -99,27 +90,28 @@ pub fn alternatives(graph: &BondGraph, limit: usize) -> Vec<Alternative> {
                     ..Order::default()
                 },
             );
-            let other = strokes(&granted);
-            let is_granted = extra
-                .iter()
-                .all(|w| other[w.bond.0 as usize] == Some(w.stroke));
-            if !is_granted
-                || granted.n_independent() != chosen.n_independent()
-                || !seen.insert(other.clone())
-            {
+            let other = strokes_of(graph, &granted);
+            let mut assumed = extra.iter();
+            let is_granted = assumed.all(|w| other[w.bond.0 as usize] == Some(w.stroke));
+            let is_as_good = granted.n_independent() == chosen.n_independent();
+            if !is_granted || !is_as_good || !seen.insert(other.clone()) {
                 continue;
             }
-            let changes = differences(graph, &ranking.element, &base, &other);
-            let reversed_moduli = reversed_moduli(graph, &wishes, |b| other[b.0 as usize]);
             found.push(Alternative {
                 strokes: other.clone(),
-                changes,
-                reversed_moduli,
+                changes: differences(graph, &ranking.element, &base, &other),
+                reversed_moduli: reversed_moduli(graph, &wishes, |b| other[b.0 as usize]),
             });
             queue.push_back((other, extra));
         }
     }
     found
+}
+
+/// The stroke of each bond.
+fn strokes_of(graph: &BondGraph, granted: &Granted) -> Vec<Option<Stroke>> {
+    let bonds = (0..graph.bonds.len() as u32).map(BondId);
+    bonds.map(|b| granted.table.stroke(b)).collect()
 }
 
 fn differences(

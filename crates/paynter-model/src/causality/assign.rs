@@ -23,7 +23,7 @@
 use super::Reason;
 use super::conflict::{Conflict, explain_clash, explain_shortage};
 use super::matching::Witness;
-use super::propagate::{Network, Table, opposite};
+use super::propagate::{Network, StrokeTable, opposite};
 use super::ranking::Ranking;
 use super::wishes::{Wish, Wishes};
 use crate::graph::{BondGraph, BondId, ElementId, Stroke};
@@ -32,7 +32,7 @@ use std::collections::BTreeMap;
 /// The outcome of granting.
 #[derive(Clone, Debug)]
 pub(super) struct Granted {
-    pub table: Table,
+    pub table: StrokeTable,
     pub conflicts: Vec<Conflict>,
     /// How many storages are integral.
     pub n_integral: usize,
@@ -149,7 +149,7 @@ pub(super) fn assign(problem: &Problem, free: &[ElementId], n_runs: &mut usize) 
         *n_runs <= MAX_RUNS && run(&tried).n_integral >= best
     };
 
-    // Bisection for the first modulus that costs something; skip it; go on behind it.
+    // Bisection for the first modulus that costs something; skip it; go on after it.
     while next < all.len() {
         let (mut good, mut bad) = (next, all.len() + 1);
         while bad - good > 1 {
@@ -205,7 +205,7 @@ struct DeadEnd;
 
 struct Run<'a> {
     problem: &'a Problem<'a>,
-    table: Table,
+    table: StrokeTable,
     witness: Option<Witness>,
     conflicts: Vec<Conflict>,
     is_refused: bool,
@@ -215,7 +215,7 @@ impl<'a> Run<'a> {
     fn new(problem: &'a Problem<'a>, witness: Option<Witness>) -> Self {
         Run {
             problem,
-            table: Table::new(problem.network),
+            table: StrokeTable::new(problem.network),
             witness,
             conflicts: Vec::new(),
             is_refused: false,

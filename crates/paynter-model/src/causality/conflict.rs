@@ -4,7 +4,7 @@
 //! Out: a [`Conflict`]: where the demands meet, and from each of them the chain that leads there.
 
 use super::Reason;
-use super::propagate::{Clash, Network, Table, opposite};
+use super::propagate::{Clash, Network, StrokeTable, opposite};
 use super::wishes::Wish;
 use crate::graph::{BondId, ElementId, Stroke};
 use rustc_hash::FxHashMap;
@@ -54,7 +54,7 @@ const MAX_TRIED_BONDS: usize = 64;
 /// Explains a clash while its strokes are still in the table.
 pub(super) fn explain_clash(
     network: &Network,
-    table: &Table,
+    table: &StrokeTable,
     clash: Clash,
     demand: Option<Wish>,
 ) -> Conflict {
@@ -98,7 +98,7 @@ pub(super) fn explain_clash(
 /// with the strokes that speak against the demand there.
 fn meeting_place(
     network: &Network,
-    table: &Table,
+    table: &StrokeTable,
     bond: BondId,
     demand: Wish,
 ) -> (ConflictKind, Vec<BondId>) {
@@ -109,6 +109,7 @@ fn meeting_place(
     if is_forced {
         return (ConflictKind::Bond(bond), vec![bond]);
     }
+
     match table.reason(bond) {
         Reason::Weak { element, strong } => (ConflictKind::Twice(element), vec![strong]),
         Reason::Last { element } => {
@@ -137,12 +138,12 @@ fn meeting_place(
 /// is one.
 pub(super) fn explain_shortage(
     network: &Network,
-    table: &mut Table,
+    table: &mut StrokeTable,
     elements: Vec<ElementId>,
     demand: Option<Wish>,
 ) -> Conflict {
     let mark = table.trail().len();
-    let with_demand = |table: &mut Table| match demand {
+    let with_demand = |table: &mut StrokeTable| match demand {
         Some(w) => table.assume(network, w.bond, w.stroke, w.reason),
         None => Ok(()),
     };
@@ -194,7 +195,7 @@ pub(super) fn explain_shortage(
 }
 
 /// The shortest chain of reasons that ends at a bond, from the first cause on.
-pub(super) fn chain(network: &Network, table: &Table, bond: BondId) -> Vec<Hop> {
+pub(super) fn chain(network: &Network, table: &StrokeTable, bond: BondId) -> Vec<Hop> {
     let mut towards: FxHashMap<BondId, BondId> = FxHashMap::default();
     let mut queue = VecDeque::from([bond]);
     while let Some(b) = queue.pop_front() {

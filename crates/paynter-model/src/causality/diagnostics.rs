@@ -88,34 +88,7 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
     } else {
         ("effort", "flow")
     };
-    let mut diagnostic = if ring.left_out_port().is_some() {
-        let headline = match ring.members.len() {
-            2 => format!("two bonds join {names}: how they share the {other} is not determined"),
-            _ => format!("the {other} circulating in the ring of {names} is not determined"),
-        };
-        Diagnostic::warning(code::RING_REDUNDANT, headline).help(
-            "remove one of the two paths, or put an element into it, to know how they share the load",
-        )
-    } else if ring.is_redundant() {
-        Diagnostic::warning(
-            code::RING_REDUNDANT,
-            format!("the {other} circulating in the ring of {names} is not determined"),
-        )
-        .help("the ratios multiply to 1, so the ring closes; open it, or make one of its members elastic, to know how they share the load")
-    } else {
-        let headline = match ring.product {
-            Some(k) => format!(
-                "the ratios of {names} multiply to {} round their ring, not to 1: its {what} is held at zero",
-                short(k)
-            ),
-            None => format!(
-                "the ratios of {names} do not multiply to 1 round their ring: its {what} is held at zero"
-            ),
-        };
-        Diagnostic::error(code::RING_LOCKS, headline)
-            .help("make the ratios agree (write 1/3, not 0.333), or open the ring")
-    };
-
+    let mut diagnostic = ring_headline(ring, &names, (what, other));
     let mut told: Vec<Span> = Vec::new();
     if let Some(end) = ring.left_out_port() {
         let bond = graph.bond(graph.element(end.element).ports[end.port as usize]);
@@ -143,6 +116,35 @@ fn ring(graph: &BondGraph, ring: &Ring) -> Diagnostic {
         told.push(span);
     }
     diagnostic
+}
+
+/// What is wrong with a ring, without its places.
+fn ring_headline(ring: &Ring, names: &str, (what, other): (&str, &str)) -> Diagnostic {
+    if ring.left_out_port().is_some() {
+        let headline = match ring.members.len() {
+            2 => format!("two bonds join {names}: how they share the {other} is not determined"),
+            _ => format!("the {other} circulating in the ring of {names} is not determined"),
+        };
+        return Diagnostic::warning(code::RING_REDUNDANT, headline).help(
+            "remove one of the two paths, or put an element into it, to know how they share the load",
+        );
+    }
+    if ring.is_redundant() {
+        let headline = format!("the {other} circulating in the ring of {names} is not determined");
+        return Diagnostic::warning(code::RING_REDUNDANT, headline)
+            .help("the ratios multiply to 1, so the ring closes; open it, or make one of its members elastic, to know how they share the load");
+    }
+    let headline = match ring.product {
+        Some(k) => format!(
+            "the ratios of {names} multiply to {} round their ring, not to 1: its {what} is held at zero",
+            short(k)
+        ),
+        None => format!(
+            "the ratios of {names} do not multiply to 1 round their ring: its {what} is held at zero"
+        ),
+    };
+    Diagnostic::error(code::RING_LOCKS, headline)
+        .help("make the ratios agree (write 1/3, not 0.333), or open the ring")
 }
 
 /// The members of a ring in words, the first few of them by name.

@@ -96,117 +96,155 @@ pub fn sentence(graph: &BondGraph, hop: Hop) -> String {
         Stroke::Head => (bond.tail.element, bond.head.element),
         Stroke::Tail => (bond.head.element, bond.tail.element),
     };
-    let name = |e: ElementId| describe(graph, e);
-    let effort = || format!("effort goes from {} to {}", name(giver), name(taker));
+    Telling {
+        graph,
+        bond: hop.bond,
+        giver,
+        taker,
+    }
+    .sentence(hop.reason)
+}
 
-    // What `element` does on this bond, seen from it.
-    let act = |element: ElementId| {
-        if element == giver {
-            format!("gives effort to {}", name(taker))
-        } else {
-            format!("gives flow to {}", name(giver))
+/// A bond with the ends of its effort, to be put into words.
+struct Telling<'g> {
+    graph: &'g BondGraph,
+    bond: BondId,
+    giver: ElementId,
+    taker: ElementId,
+}
+
+impl Telling<'_> {
+    fn sentence(&self, reason: Reason) -> String {
+        let name = |e: ElementId| self.name(e);
+        let act = |e: ElementId| self.act(e);
+        match reason {
+            Reason::Open => "it has no stroke".to_owned(),
+            Reason::Source(e) => {
+                let is_effort = self.graph.element(e).kind == ElementKind::Se;
+                let what = if is_effort { "effort" } else { "flow" };
+                format!("{} is a source of {what}: it {}", name(e), act(e))
+            }
+            Reason::Law(end) => {
+                let e = end.element;
+                format!(
+                    "the law of {} works in one direction only: it {}",
+                    name(e),
+                    act(e)
+                )
+            }
+            Reason::Ring(end) => self.ring(end.element),
+            Reason::Modulus(e) => format!(
+                "the modulus of {} can vanish, so its law is used as written: it {}",
+                name(e),
+                act(e)
+            ),
+            Reason::Independent(e) => format!(
+                "the {} of {} is an independent variable, so that no modulus that can vanish is divided by: it {}",
+                shared(self.graph, e),
+                name(e),
+                act(e)
+            ),
+            Reason::Integral(end) => {
+                format!("{} is integral: it {}", name(end.element), act(end.element))
+            }
+            Reason::OneSided(end) => {
+                let e = end.element;
+                format!(
+                    "the nonlinear law of {} is used as written: it {}",
+                    name(e),
+                    act(e)
+                )
+            }
+            Reason::Free(end) => {
+                let e = end.element;
+                format!("{} takes either, so choose: it {}", name(e), act(e))
+            }
+            Reason::Forced
+            | Reason::Multibond
+            | Reason::Arbitrary
+            | Reason::Excluded
+            | Reason::Assumed => self.direction(reason),
+            Reason::Weak { element, strong } => self.weak(element, strong),
+            Reason::Last { element } => self.last(element),
+            Reason::TwoPort { element, from } => self.two_port(element, from),
         }
-    };
+    }
 
-    let other_end = |b: BondId, element: ElementId| {
-        let bond = graph.bond(b);
+    fn name(&self, element: ElementId) -> String {
+        describe(self.graph, element)
+    }
+
+    /// What an element does on this bond, seen from it.
+    fn act(&self, element: ElementId) -> String {
+        if element == self.giver {
+            format!("gives effort to {}", self.name(self.taker))
+        } else {
+            format!("gives flow to {}", self.name(self.giver))
+        }
+    }
+
+    /// A reason that says nothing of an element, with the way the effort goes.
+    fn direction(&self, reason: Reason) -> String {
+        let why = match reason {
+            Reason::Forced => "the text forces it: ",
+            Reason::Multibond => "like the rest of its multibond: ",
+            Reason::Arbitrary => "nothing decides, so follow the arrow: ",
+            Reason::Excluded => "the other way contradicts what is assigned: ",
+            _ => "suppose that ",
+        };
+        let (giver, taker) = (self.name(self.giver), self.name(self.taker));
+        format!("{why}effort goes from {giver} to {taker}")
+    }
+
+    /// An end that is left open, because a ring gives it what this bond would.
+    fn ring(&self, element: ElementId) -> String {
+        let what = shared(self.graph, element);
+        let (name, act) = (self.name(element), self.act(element));
+        format!(
+            "{name} has the {what} of this bond by another way already, so it {act} and takes nothing back"
+        )
+    }
+
+    /// The element at the other end of a bond.
+    fn across(&self, bond: BondId, element: ElementId) -> ElementId {
+        let bond = self.graph.bond(bond);
         if bond.tail.element == element {
             bond.head.element
         } else {
             bond.tail.element
         }
-    };
+    }
 
-    match hop.reason {
-        Reason::Open => "it has no stroke".to_owned(),
-        Reason::Source(e) => {
-            let what = if graph.element(e).kind == ElementKind::Se {
-                "effort"
-            } else {
-                "flow"
-            };
-            format!("{} is a source of {what}: it {}", name(e), act(e))
-        }
-        Reason::Law(end) => format!(
-            "the law of {} works in one direction only: it {}",
-            name(end.element),
-            act(end.element)
-        ),
-        Reason::Ring(end) => format!(
-            "{} has the {} of this bond by another way already, so it {} and takes nothing back",
-            name(end.element),
-            shared(graph, end.element),
-            act(end.element)
-        ),
-        Reason::Forced => format!("the text forces it: {}", effort()),
-        Reason::Modulus(e) => {
-            format!(
-                "the modulus of {} can vanish, so its law is used as written: it {}",
-                name(e),
-                act(e)
-            )
-        }
-        Reason::Independent(e) => format!(
-            "the {} of {} is an independent variable, so that no modulus that can vanish is divided by: it {}",
-            shared(graph, e),
-            name(e),
-            act(e)
-        ),
-        Reason::Integral(end) => {
-            format!("{} is integral: it {}", name(end.element), act(end.element))
-        }
-        Reason::OneSided(end) => {
-            format!(
-                "the nonlinear law of {} is used as written: it {}",
-                name(end.element),
-                act(end.element)
-            )
-        }
-        Reason::Free(end) => format!(
-            "{} takes either, so choose: it {}",
-            name(end.element),
-            act(end.element)
-        ),
-        Reason::Multibond => format!("like the rest of its multibond: {}", effort()),
-        Reason::Arbitrary => format!("nothing decides, so follow the arrow: {}", effort()),
-        Reason::Excluded => format!("the other way contradicts what is assigned: {}", effort()),
-        Reason::Assumed => format!("suppose that {}", effort()),
-        Reason::Weak { element, strong } => {
-            let what = shared(graph, element);
-            let from = name(other_end(strong, element));
-            format!(
-                "{} has its {what} from {from}, so it {}",
-                name(element),
-                act(element)
-            )
-        }
-        Reason::Last { element } => {
-            let what = shared(graph, element);
-            let from = name(other_end(hop.bond, element));
-            format!(
-                "nothing else gives {what} to {}, so {from} does",
-                name(element)
-            )
-        }
-        Reason::TwoPort { element, from } => {
-            let (source, target) = (other_end(from, element), other_end(hop.bond, element));
-            let out = if element == giver { "effort" } else { "flow" };
-            if graph.element(element).kind == ElementKind::Gy {
-                let into = if element == giver { "flow" } else { "effort" };
-                format!(
-                    "{} turns {into} of {} into {out} for {}",
-                    name(element),
-                    name(source),
-                    name(target)
-                )
-            } else {
-                format!(
-                    "{} passes {out} on from {} to {}",
-                    name(element),
-                    name(source),
-                    name(target)
-                )
-            }
+    /// A junction that has its variable from another bond.
+    fn weak(&self, element: ElementId, strong: BondId) -> String {
+        let what = shared(self.graph, element);
+        let from = self.name(self.across(strong, element));
+        let (name, act) = (self.name(element), self.act(element));
+        format!("{name} has its {what} from {from}, so it {act}")
+    }
+
+    /// A junction whose variable only this bond can give.
+    fn last(&self, element: ElementId) -> String {
+        let what = shared(self.graph, element);
+        let from = self.name(self.across(self.bond, element));
+        let name = self.name(element);
+        format!("nothing else gives {what} to {name}, so {from} does")
+    }
+
+    /// A two-port that passes on what comes from its other bond.
+    fn two_port(&self, element: ElementId, from: BondId) -> String {
+        let name = self.name(element);
+        let source = self.name(self.across(from, element));
+        let target = self.name(self.across(self.bond, element));
+        let (into, out) = if element == self.giver {
+            ("flow", "effort")
+        } else {
+            ("effort", "flow")
+        };
+        if self.graph.element(element).kind == ElementKind::Gy {
+            format!("{name} turns {into} of {source} into {out} for {target}")
+        } else {
+            format!("{name} passes {out} on from {source} to {target}")
         }
     }
 }

@@ -159,22 +159,8 @@ pub(super) fn shape(graph: &BondGraph, e: ExprId, variable: SymbolId) -> Shape {
             (Shape::Flat, _) => Shape::Flat,
             _ => Shape::Nonlinear,
         },
-        Node::Call1(f, a) => match (of(a), f) {
-            (Shape::Constant, _) => Shape::Constant,
-            (Shape::Flat, _)
-            | (_, Function1::Sign | Function1::Floor | Function1::Ceil | Function1::Round) => {
-                Shape::Flat
-            }
-            _ => Shape::Nonlinear,
-        },
-        Node::Call2(f, a, b) => match (of(a), of(b), f) {
-            (Shape::Constant, Shape::Constant, _) => Shape::Constant,
-            // A limit: beyond it the value stays where it is.
-            (Shape::Constant, _, Function2::Min | Function2::Max)
-            | (_, Shape::Constant, Function2::Min | Function2::Max)
-            | (_, _, Function2::Mod) => Shape::Flat,
-            _ => Shape::Nonlinear,
-        },
+        Node::Call1(f, a) => of_call1(f, of(a)),
+        Node::Call2(f, a, b) => of_call2(f, of(a), of(b)),
         Node::Compare(_, a, b) | Node::And(a, b) | Node::Or(a, b) => match (of(a), of(b)) {
             (Shape::Constant, Shape::Constant) => Shape::Constant,
             _ => Shape::Flat,
@@ -199,6 +185,28 @@ pub(super) fn shape(graph: &BondGraph, e: ExprId, variable: SymbolId) -> Shape {
             }
         }
     })
+}
+
+fn of_call1(f: Function1, a: Shape) -> Shape {
+    match (a, f) {
+        (Shape::Constant, _) => Shape::Constant,
+        (Shape::Flat, _)
+        | (_, Function1::Sign | Function1::Floor | Function1::Ceil | Function1::Round) => {
+            Shape::Flat
+        }
+        _ => Shape::Nonlinear,
+    }
+}
+
+fn of_call2(f: Function2, a: Shape, b: Shape) -> Shape {
+    match (a, b, f) {
+        (Shape::Constant, Shape::Constant, _) => Shape::Constant,
+        // A limit: beyond it the value stays where it is.
+        (Shape::Constant, _, Function2::Min | Function2::Max)
+        | (_, Shape::Constant, Function2::Min | Function2::Max)
+        | (_, _, Function2::Mod) => Shape::Flat,
+        _ => Shape::Nonlinear,
+    }
 }
 
 fn sum(a: Shape, b: Shape) -> Shape {

@@ -367,6 +367,7 @@ impl Writer<'_> {
         if n == 1 {
             return vec![0];
         }
+
         match &element.law {
             // Entropy flow of the thermal port needs everything; the lossy port needs what its law reads.
             Law::Field(m) | Law::InverseField(m) if m.len() == n * n => {

@@ -95,6 +95,57 @@ struct Knot {
     predecessors: Vec<Vec<u32>>,
 }
 
+/// Links of a knot while it is cut: variables that cannot matter any more are taken out.
+struct Uncut {
+    next: Vec<BTreeSet<u32>>,
+    last: Vec<BTreeSet<u32>>,
+    is_gone: Vec<bool>,
+    /// Variables to look at.
+    queue: VecDeque<u32>,
+}
+
+impl Uncut {
+    /// Takes out all variables through which cycles pass on one way only, and those that read themselves, which are tears.
+    fn contract(&mut self, tears: &mut Vec<usize>) {
+        let Uncut {
+            next,
+            last,
+            is_gone,
+            queue,
+        } = self;
+        while let Some(v) = queue.pop_front() {
+            let i = v as usize;
+            if is_gone[i] {
+                continue;
+            }
+            let reads_itself = next[i].contains(&v);
+            if reads_itself {
+                tears.push(i);
+            } else if next[i].len() > 1 && last[i].len() > 1 {
+                continue;
+            }
+            is_gone[i] = true;
+            let (to, from) = (std::mem::take(&mut next[i]), std::mem::take(&mut last[i]));
+            to.iter().for_each(|&w| {
+                last[w as usize].remove(&v);
+            });
+            from.iter().for_each(|&u| {
+                next[u as usize].remove(&v);
+            });
+            // With one predecessor or one successor, every cycle through v goes through it too.
+            if !reads_itself {
+                for &u in &from {
+                    for &w in &to {
+                        next[u as usize].insert(w);
+                        last[w as usize].insert(u);
+                    }
+                }
+            }
+            queue.extend(from.into_iter().chain(to).filter(|&w| w != v));
+        }
+    }
+}
+
 impl Knot {
     fn new(
         graph: &BondGraph,
@@ -147,56 +198,21 @@ impl Knot {
     /// Gives variables without which no cycle is left.
     fn tear(&self) -> Vec<usize> {
         let n = self.symbols.len();
-        let mut next: Vec<BTreeSet<u32>> = self
-            .successors
-            .iter()
-            .map(|s| s.iter().copied().collect())
-            .collect();
+        let as_set = |all: &Vec<u32>| all.iter().copied().collect();
+        let mut left = Uncut {
+            next: self.successors.iter().map(as_set).collect(),
+            last: self.predecessors.iter().map(as_set).collect(),
+            is_gone: vec![false; n],
+            queue: (0..n as u32).collect(),
+        };
 
-        let mut last: Vec<BTreeSet<u32>> = self
-            .predecessors
-            .iter()
-            .map(|s| s.iter().copied().collect())
-            .collect();
-
-        let mut is_gone = vec![false; n];
-        let mut queue: VecDeque<u32> = (0..n as u32).collect();
         let mut tears = Vec::new();
         let mut busiest: Option<BinaryHeap<(usize, Reverse<u32>)>> = None;
         loop {
-            while let Some(v) = queue.pop_front() {
-                let i = v as usize;
-                if is_gone[i] {
-                    continue;
-                }
-                let reads_itself = next[i].contains(&v);
-                if reads_itself {
-                    tears.push(i);
-                } else if next[i].len() > 1 && last[i].len() > 1 {
-                    continue;
-                }
-                is_gone[i] = true;
-                let (to, from) = (std::mem::take(&mut next[i]), std::mem::take(&mut last[i]));
-                to.iter().for_each(|&w| {
-                    last[w as usize].remove(&v);
-                });
-                from.iter().for_each(|&u| {
-                    next[u as usize].remove(&v);
-                });
-                // With one predecessor or one successor, every cycle through v goes through it too.
-                if !reads_itself {
-                    for &u in &from {
-                        for &w in &to {
-                            next[u as usize].insert(w);
-                            last[w as usize].insert(u);
-                        }
-                    }
-                }
-                queue.extend(from.into_iter().chain(to).filter(|&w| w != v));
-            }
+            left.contract(&mut tears);
             let heap = busiest.get_or_insert_with(|| {
                 (0..n as u32)
-                    .filter(|&v| !is_gone[v as usize])
+                    .filter(|&v| !left.is_gone[v as usize])
                     .map(|v| (usize::MAX, Reverse(v)))
                     .collect()
             });
@@ -204,18 +220,18 @@ impl Knot {
                 return tears;
             };
             let i = v as usize;
-            if is_gone[i] {
+            if left.is_gone[i] {
                 continue;
             }
-            let now = next[i].len() * last[i].len();
+            let now = left.next[i].len() * left.last[i].len();
             if now < score {
                 heap.push((now, Reverse(v)));
                 continue;
             }
             // Cut it: a self-link is removed by the rule above.
-            next[i].insert(v);
-            last[i].insert(v);
-            queue.push_back(v);
+            left.next[i].insert(v);
+            left.last[i].insert(v);
+            left.queue.push_back(v);
         }
     }
 

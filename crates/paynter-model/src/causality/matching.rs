@@ -1,6 +1,6 @@
 //! Decides exactly whether open strokes can be completed, by a perfect matching.
 //!
-//! In:  the [`Network`] and a [`Table`] that is closed under propagation.
+//! In:  the [`Network`] and a [`StrokeTable`] that is closed under propagation.
 //! Out: a complete assignment that agrees with the table (the witness), or the set of
 //!      elements that cannot all have their strong bond (a Hall violator).
 //!
@@ -13,7 +13,7 @@
 //!
 //! **Invariant:** no edge of the witness contradicts the table it was last repaired for.
 
-use super::propagate::{Network, Table};
+use super::propagate::{Network, StrokeTable};
 use super::ranking::Ranking;
 use crate::graph::{BondId, ElementId, Stroke};
 use rustc_hash::FxHashSet;
@@ -53,47 +53,54 @@ struct Edge {
 
 const HALF: u32 = u32::MAX;
 
+/// The edges, those at each vertex, and those of each bond: one where one of its ends has a rule or both want the same
+/// stroke, else one on each side of a vertex in its middle.
+#[expect(
+    clippy::type_complexity,
+    reason = "three tables that are made together and taken apart at once"
+)]
+fn edges(network: &Network) -> (Vec<Edge>, Vec<Vec<u32>>, Vec<[Option<u32>; 2]>) {
+    let mut edges = Vec::new();
+    let mut at: Vec<Vec<u32>> = vec![Vec::new(); network.n_elements()];
+    let mut edges_of = vec![[None; 2]; network.n_bonds()];
+    for (index, of) in edges_of.iter_mut().enumerate() {
+        let bond = BondId(index as u32);
+        let [tail, head] = *network.ends(bond);
+        let node = |e: ElementId| network.is_node[e.0 as usize].then_some(e.0);
+        let mut add = |slot: usize, ends: [u32; 2], stroke: Stroke, at: &mut Vec<Vec<u32>>| {
+            let id = edges.len() as u32;
+            edges.push(Edge { ends, bond, stroke });
+            of[slot] = Some(id);
+            for end in ends.into_iter().filter(|&v| v != HALF) {
+                at[end as usize].push(id);
+            }
+        };
+        let strong = [0, 1].map(|end| network.strong_stroke(bond, end));
+        match (node(tail.element), node(head.element)) {
+            (None, None) => {}
+            (Some(t), None) => add(0, [t, HALF], strong[0], &mut at),
+            (None, Some(h)) => add(0, [h, HALF], strong[1], &mut at),
+            (Some(t), Some(h)) if strong[0] == strong[1] => {
+                // Both ends at one element would be strong twice there: never used.
+                if t != h {
+                    add(0, [t, h], strong[0], &mut at);
+                }
+            }
+            (Some(t), Some(h)) => {
+                let middle = at.len() as u32;
+                at.push(Vec::new());
+                add(0, [t, middle], strong[0], &mut at);
+                add(1, [h, middle], strong[1], &mut at);
+            }
+        }
+    }
+    (edges, at, edges_of)
+}
+
 impl Witness {
     pub fn new(network: &Network, ranking: &Ranking) -> Self {
         let n_elements = network.n_elements();
-        let mut edges = Vec::new();
-        let mut at: Vec<Vec<u32>> = vec![Vec::new(); n_elements];
-        let mut edges_of = vec![[None; 2]; network.n_bonds()];
-        for (index, of) in edges_of.iter_mut().enumerate() {
-            let bond = BondId(index as u32);
-            let [tail, head] = *network.ends(bond);
-            let node = |e: ElementId| network.is_node[e.0 as usize].then_some(e.0);
-            let mut add = |slot: usize, ends: [u32; 2], stroke: Stroke, at: &mut Vec<Vec<u32>>| {
-                let id = edges.len() as u32;
-                edges.push(Edge { ends, bond, stroke });
-                of[slot] = Some(id);
-                for end in ends.into_iter().filter(|&v| v != HALF) {
-                    at[end as usize].push(id);
-                }
-            };
-            let strong = [
-                network.strong_stroke(bond, 0),
-                network.strong_stroke(bond, 1),
-            ];
-            match (node(tail.element), node(head.element)) {
-                (None, None) => {}
-                (Some(t), None) => add(0, [t, HALF], strong[0], &mut at),
-                (None, Some(h)) => add(0, [h, HALF], strong[1], &mut at),
-                (Some(t), Some(h)) if strong[0] == strong[1] => {
-                    // Both ends at one element would be strong twice there: never used.
-                    if t != h {
-                        add(0, [t, h], strong[0], &mut at);
-                    }
-                }
-                (Some(t), Some(h)) => {
-                    let middle = at.len() as u32;
-                    at.push(Vec::new());
-                    add(0, [t, middle], strong[0], &mut at);
-                    add(1, [h, middle], strong[1], &mut at);
-                }
-            }
-        }
-
+        let (edges, at, edges_of) = edges(network);
         let n = at.len();
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_by_key(|&v| {
@@ -102,10 +109,10 @@ impl Witness {
                 .map(|&e| edges[e as usize].bond.0 as usize);
             match middle.filter(|_| v as usize >= n_elements) {
                 Some(bond) => (true, ranking.bond[bond]),
-                None => (
-                    false,
-                    ranking.element.get(v as usize).copied().unwrap_or(u32::MAX),
-                ),
+                None => {
+                    let rank = ranking.element.get(v as usize);
+                    (false, rank.copied().unwrap_or(u32::MAX))
+                }
             }
         });
 
@@ -132,7 +139,7 @@ impl Witness {
     /// # Errors
     ///
     /// The vertex that cannot be matched, and the elements that compete with it.
-    pub fn complete(&mut self, network: &Network, table: &Table) -> Result<(), Shortage> {
+    pub fn complete(&mut self, network: &Network, table: &StrokeTable) -> Result<(), Shortage> {
         self.open.clone_from(&self.order);
         for vertex in 0..self.mate.len() as u32 {
             self.drop_forbidden(table, vertex);
@@ -173,7 +180,7 @@ impl Witness {
     pub fn repair(
         &mut self,
         network: &Network,
-        table: &Table,
+        table: &StrokeTable,
         mark: usize,
     ) -> Result<(), Shortage> {
         let touched: Vec<u32> = table.trail()[mark..]
@@ -198,7 +205,7 @@ impl Witness {
         Ok(())
     }
 
-    fn is_allowed(&self, table: &Table, edge: u32) -> bool {
+    fn is_allowed(&self, table: &StrokeTable, edge: u32) -> bool {
         let edge = self.edges[edge as usize];
         table.stroke(edge.bond).is_none_or(|s| s == edge.stroke)
     }
@@ -208,13 +215,13 @@ impl Witness {
         if a == vertex { b } else { a }
     }
 
-    fn is_required(&self, network: &Network, table: &Table, vertex: u32) -> bool {
+    fn is_required(&self, network: &Network, table: &StrokeTable, vertex: u32) -> bool {
         let v = vertex as usize;
         v >= self.n_elements || !self.at[v].is_empty() && table.has_rule(network, ElementId(vertex))
     }
 
     /// Unmatches the vertex if its edge is forbidden by now; gives the vertex left alone by that.
-    fn drop_forbidden(&mut self, table: &Table, vertex: u32) -> Option<u32> {
+    fn drop_forbidden(&mut self, table: &StrokeTable, vertex: u32) -> Option<u32> {
         let edge = self.mate[vertex as usize].filter(|&e| !self.is_allowed(table, e))?;
         self.mate[vertex as usize] = None;
         let other = self.other(edge, vertex);
@@ -225,7 +232,12 @@ impl Witness {
         Some(other)
     }
 
-    fn cover(&mut self, network: &Network, table: &Table, vertex: u32) -> Result<(), Shortage> {
+    fn cover(
+        &mut self,
+        network: &Network,
+        table: &StrokeTable,
+        vertex: u32,
+    ) -> Result<(), Shortage> {
         if self.mate[vertex as usize].is_some() || !self.is_required(network, table, vertex) {
             return Ok(());
         }
@@ -273,7 +285,7 @@ impl Witness {
     }
 
     /// Looks for an augmenting path from an unmatched vertex and applies it.
-    fn augment(&mut self, network: &Network, table: &Table, root: u32) -> bool {
+    fn augment(&mut self, network: &Network, table: &StrokeTable, root: u32) -> bool {
         self.now += 1;
         self.visited.clear();
         self.visit(root, true, None);
@@ -320,7 +332,7 @@ impl Witness {
     }
 
     /// Tells whether the mate edge of `vertex` has a vertex with a rule at its other end.
-    fn leads_on(&self, network: &Network, table: &Table, mate: u32, vertex: u32) -> bool {
+    fn leads_on(&self, network: &Network, table: &StrokeTable, mate: u32, vertex: u32) -> bool {
         let w = self.other(mate, vertex);
         w != HALF && self.is_required(network, table, w)
     }

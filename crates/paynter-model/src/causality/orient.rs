@@ -5,7 +5,7 @@
 //!      transformer is written as f₁ = Mᵀ f₂, e₂ = M e₁.
 //!
 //! The entries of a rotation can vanish, so no stroke should divide by one of them: as scalars they work in the
-//! direction in which they are written only, and a mass behind them would depend on a velocity before them. The
+//! direction in which they are written only, and a mass beyond them would depend on a velocity before them. The
 //! whole matrix divides by nothing either way. Both ways have the same elements: junctions of inputs and outputs
 //! change their kind, and entries their form.
 //!
@@ -342,7 +342,7 @@ struct Point<'a> {
     /// Share of its own value that every parameter has.
     share: f64,
     values: FxHashMap<SymbolId, f64>,
-    /// Symbols whose definition is being followed: a circle has no value.
+    /// Symbols whose definition is being followed: a cycle has no value.
     open: FxHashSet<SymbolId>,
 }
 

@@ -8,7 +8,7 @@
 //! of two bonds, and so is a GY if its second port counts flows: one rule covers all four.
 //!
 //! **Invariant:** each node keeps the number of its open bonds and its strong bond, so a stroke
-//! costs O(1) and a star of 10⁵ bonds is linear; [`Table::undo`] takes back exactly what was
+//! costs O(1) and a star of 10⁵ bonds is linear; [`StrokeTable::undo`] takes back exactly what was
 //! set since a mark, in time proportional to that.
 
 use super::Reason;
@@ -50,7 +50,7 @@ pub(super) enum Clash {
 
 /// Strokes as far as they are known.
 #[derive(Clone, Debug)]
-pub(super) struct Table {
+pub(super) struct StrokeTable {
     stroke: Vec<Option<Stroke>>,
     reason: Vec<Reason>,
     /// Position in `trail`, to find out what came before.
@@ -63,6 +63,35 @@ pub(super) struct Table {
     next: usize,
     /// Number of ports looked at: the measure of work.
     pub n_visits: u64,
+}
+
+/// The bonds of each node one after the other, and where those of each begin. They are in the order of `ranked`.
+fn bonds_of_nodes(
+    ranked: &[BondId],
+    ends: &[[Port; 2]],
+    is_node: &[bool],
+) -> (Vec<BondId>, Vec<u32>) {
+    let mut offsets = vec![0u32; is_node.len() + 1];
+    let node_ends = |b: BondId| {
+        let elements = ends[b.0 as usize].iter().map(|p| p.element.0 as usize);
+        elements.filter(|&e| is_node[e])
+    };
+    for &b in ranked {
+        node_ends(b).for_each(|e| offsets[e + 1] += 1);
+    }
+    for e in 0..is_node.len() {
+        offsets[e + 1] += offsets[e];
+    }
+
+    let mut fill = offsets.clone();
+    let mut bonds = vec![BondId(0); offsets[is_node.len()] as usize];
+    for &b in ranked {
+        for e in node_ends(b) {
+            bonds[fill[e] as usize] = b;
+            fill[e] += 1;
+        }
+    }
+    (bonds, offsets)
 }
 
 impl Network {
@@ -108,31 +137,7 @@ impl Network {
             .map(|b| [port(b.tail), port(b.head)])
             .collect();
 
-        let mut offsets = vec![0u32; is_node.len() + 1];
-        let node_ends = |b: BondId| {
-            ends[b.0 as usize]
-                .iter()
-                .map(|p| p.element.0 as usize)
-                .filter(|&e| is_node[e])
-        };
-
-        for &b in &ranking.bonds {
-            node_ends(b).for_each(|e| offsets[e + 1] += 1);
-        }
-        for e in 0..is_node.len() {
-            offsets[e + 1] += offsets[e];
-        }
-        let mut fill = offsets.clone();
-        let mut bonds = vec![BondId(0); offsets[is_node.len()] as usize];
-
-        // In order of rank, so that the bonds of each element come out sorted.
-        for &b in &ranking.bonds {
-            for e in node_ends(b) {
-                bonds[fill[e] as usize] = b;
-                fill[e] += 1;
-            }
-        }
-
+        let (bonds, offsets) = bonds_of_nodes(&ranking.bonds, &ends, &is_node);
         Network {
             ends,
             bonds,
@@ -184,12 +189,12 @@ pub(super) fn opposite(stroke: Stroke) -> Stroke {
     }
 }
 
-impl Table {
+impl StrokeTable {
     pub fn new(network: &Network) -> Self {
         let n_open = (0..network.n_elements())
             .map(|e| network.bonds_at(ElementId(e as u32)).len() as u32)
             .collect();
-        Table {
+        StrokeTable {
             stroke: vec![None; network.n_bonds()],
             reason: vec![Reason::Open; network.n_bonds()],
             position: vec![u32::MAX; network.n_bonds()],

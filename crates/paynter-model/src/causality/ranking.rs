@@ -129,7 +129,7 @@ impl Keys {
 }
 
 /// Writes numbers as how many digits they have, the digits, and the zeros before them. What tells how many digits
-/// is a digit itself, so that numbers stay between what they stand between in a text.
+/// is a digit itself, so that numbers stay between what they are between in a text.
 fn write_natural(mut text: &[u8], key: &mut Vec<u8>) {
     while let Some(&c) = text.first() {
         if !c.is_ascii_digit() {

@@ -246,7 +246,7 @@ fn passed_through(graph: &BondGraph, id: ElementId) -> Option<Relation> {
 ///
 /// With the opposite sign it would hold its variable at zero; the equations can tell.
 ///
-/// Round a circle of 1-junctions that all pass their arrow on, as in a circuit without ground, it is the level of
+/// Round a cycle of 1-junctions that all pass their arrow on, as in a circuit without ground, it is the level of
 /// all efforts that is open: that is a missing reference and no share of a load.
 fn junction_ring(graph: &BondGraph, forest: &Forest, closing: Relation, end: End) -> Option<Ring> {
     let way = forest.way(closing.ends[1], closing.ends[0]);

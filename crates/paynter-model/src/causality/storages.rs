@@ -188,24 +188,26 @@ pub(super) fn loops_through_storages(
         }
     }
 
-    let roots: Vec<usize> = (0..loops.len()).map(|i| root(&mut set, i)).collect();
-    let mut members: Vec<Vec<ElementId>> = vec![Vec::new(); loops.len()];
-    for (i, &r) in roots.iter().enumerate() {
-        members[r].push(loops[i].independent);
-    }
-    members
-        .iter_mut()
-        .for_each(|m| m.sort_by_key(|e| ranking.element[e.0 as usize]));
-    for (i, found) in loops.iter_mut().enumerate() {
-        let others = members[roots[i]].iter().copied();
-        found.together_with = others
-            .filter(|&e| e != found.independent)
-            .take(MAX_TOGETHER)
-            .collect();
-    }
-
+    let sets: Vec<usize> = (0..loops.len()).map(|i| root(&mut set, i)).collect();
+    tell_together(&mut loops, &sets, ranking);
     loops.sort_by_key(|l| ranking.element[l.independent.0 as usize]);
     loops
+}
+
+/// Lists for each loop the others of its set.
+fn tell_together(loops: &mut [StorageLoop], sets: &[usize], ranking: &Ranking) {
+    let mut members: Vec<Vec<ElementId>> = vec![Vec::new(); loops.len()];
+    for (i, &set) in sets.iter().enumerate() {
+        members[set].push(loops[i].independent);
+    }
+    for members in &mut members {
+        members.sort_by_key(|e| ranking.element[e.0 as usize]);
+    }
+    for (found, &set) in loops.iter_mut().zip(sets) {
+        let others = members[set].iter().copied();
+        let others = others.filter(|&e| e != found.independent);
+        found.together_with = others.take(MAX_TOGETHER).collect();
+    }
 }
 
 /// Rates solved for together that are listed at each loop: all of them in any mechanism drawn by hand;

@@ -27,7 +27,7 @@ use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
 /// Junctions looked at around one modulus, nearest first: a velocity that replaces a storage
-/// is next to the modulus, or behind a few other transformers and sums.
+/// is next to the modulus, or beyond a few other transformers and sums.
 const MAX_CANDIDATES: usize = 24;
 
 /// With more moduli left than this, what has helped one of them is tried for all: fewer are looked at one by one within
@@ -47,6 +47,7 @@ pub(super) fn assign_safely(graph: &BondGraph, problem: &Problem) -> Granted {
         graph,
         problem,
     };
+
     let mut tried: FxHashSet<ElementId> = FxHashSet::default();
     let mut next = 0;
     while let Some(&modulus) = search.reversed.get(next) {

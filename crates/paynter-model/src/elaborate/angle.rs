@@ -1,7 +1,7 @@
 //! Angles in files that are `units strict`: radians are plain numbers, so a bare 30 would pass for one.
 //!
 //! In:  values that meet, and arguments of sine, cosine and tangent.
-//! Out: a question for `[deg]` or `[rad]` behind a bare number that stands for an angle.
+//! Out: a question for `[deg]` or `[rad]` after a bare number that stands for an angle.
 
 use paynter_symbolic::ExprId;
 use paynter_syntax::{Span, ast};

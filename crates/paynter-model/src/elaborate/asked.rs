@@ -15,7 +15,7 @@ use paynter_syntax::{Span, ast};
 pub(super) struct Asked<'a> {
     /// The model is checked alone: parameters, inputs and ports may be open.
     pub is_lenient: bool,
-    /// The model is no part of another one, as far as its file tells.
+    /// The model is not part of another one, as far as its file tells.
     pub is_whole: bool,
     /// The scope in which an experiment reads the top model.
     pub experiment_scope: Option<ScopeId>,

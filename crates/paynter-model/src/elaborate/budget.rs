@@ -14,7 +14,7 @@ pub(super) struct Budget {
     pub height: u32,
     /// Repetitions of all `for` so far.
     pub iterations: u64,
-    /// Steps spent on the present expression, and where it stands.
+    /// Steps spent on the present expression, and where it is.
     pub work: u64,
     pub work_at: Span,
 }

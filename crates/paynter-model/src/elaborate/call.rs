@@ -419,6 +419,7 @@ impl<'a> Elaborator<'a> {
             call: span,
             read_file: &read_file,
         };
+
         match functions::call(name, args, &mut context) {
             Ok(value) => Ok(from_function_value(value, span)),
             Err(message) => {
@@ -720,7 +721,7 @@ impl<'a> Elaborator<'a> {
         Ok([num, den, u])
     }
 
-    /// New states `tf[1]`, `tf[2]`, … of the part in which a transfer function stands.
+    /// New states `tf[1]`, `tf[2]`, … of the part in which a transfer function is.
     fn transfer_states(
         &mut self,
         order: usize,
@@ -798,7 +799,7 @@ fn from_function_value(value: functions::Value, span: Span) -> Value {
     }
 }
 
-/// `x` and `y` of a table; a file name is no vector, and what follows it is no data.
+/// `x` and `y` of a table; a file name is not a vector, and what follows it is not a data.
 fn is_table_data(at: usize, arg: &ast::Arg) -> bool {
     match &arg.name {
         None => at < 2,

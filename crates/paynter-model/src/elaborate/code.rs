@@ -5,18 +5,7 @@
 //!
 //! **Invariant:** codes are never reused; each has a fixture in `tests/diagnostics`.
 
-use crate::code::CodeRow;
-
-macro_rules! codes {
-    ($($name:ident = $code:literal, $title:literal, $explanation:literal;)*) => {
-        $(#[doc = $title] pub const $name: &str = $code;)*
-
-        /// Every code of this stage, in order.
-        pub const TABLE: &[CodeRow] = &[$(($code, $title, $explanation)),*];
-    };
-}
-
-codes! {
+paynter_syntax::codes! {
     UNKNOWN_NAME = "E0201", "unknown name",
         "Nothing of this name can be read here: no parameter, signal, thing, part, function or constant.";
     DUPLICATE_NAME = "E0202", "a name is given twice",

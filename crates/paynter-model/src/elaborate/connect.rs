@@ -94,7 +94,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Notes that a bond of a thing was meant but could not be made: what it lacks is no news.
+    /// Notes that a bond of a thing was meant but could not be made: what it lacks is not news.
     fn excuse(&mut self, joined: &Joined) {
         match joined {
             Joined::Target(Target::Thing { thing, .. }) => {
@@ -179,11 +179,13 @@ impl<'a> Elaborator<'a> {
         if is_component || t.kind.is_junction() && t.is_vector {
             return false;
         }
+
         self.tables.things[thing.at()].is_excused = true;
         let is_told = std::mem::replace(&mut self.told.is_port_told, true);
         if is_told {
             return true;
         }
+
         let (span, kind) = (r.span, in_words(&self.tables.things[thing.at()]));
         let before = Span {
             end: port.name.span.start,

@@ -123,7 +123,7 @@ pub(super) enum DefKind {
 #[derive(Clone, Debug)]
 pub(super) enum Progress {
     Open,
-    /// Being resolved now: reading it again is a circle.
+    /// Being resolved now: reading it again is a cycle.
     Started,
     Done(Value),
     Failed,
@@ -140,7 +140,7 @@ pub(super) struct Def<'a> {
     pub decl_scope: ScopeId,
     /// Its value, and where that is to be read.
     pub value: Option<(&'a ast::Expr, ScopeId)>,
-    /// The unit behind the name in a definition.
+    /// The unit after the name in a definition.
     pub unit: Option<&'a ast::Unit>,
     pub span: Span,
     pub progress: Progress,
@@ -260,7 +260,7 @@ pub(super) struct Edge {
     pub arrow: ast::Arrow,
     pub group: Option<(GroupId, u32)>,
     pub name: Option<NamedBondId>,
-    /// How deep the part is in which the arrow stands.
+    /// How deep the part is in which the arrow is.
     pub depth: u32,
 }
 

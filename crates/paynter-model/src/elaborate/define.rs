@@ -4,7 +4,7 @@
 //! Out: a [`Value`] for each, made of its own symbols, and the equation or binding that defines them.
 //!
 //! **Invariant:** a definition is resolved once. Reading one that is being resolved is a
-//! circle, unless it is a state, sampled or sought: those have symbols before their equation
+//! cycle, unless it is a state, sampled or sought: those have symbols before their equation
 //! is lowered. Chains of definitions of any length need a bounded stack: beyond
 //! [`MAX_NESTED`] the reader is given up and begun again after what it waits for.
 
@@ -29,7 +29,7 @@ impl<'a> Elaborator<'a> {
             Progress::Done(value) => return Ok(value.clone()),
             Progress::Failed => return Err(Stop::Reported),
             Progress::Started => {
-                self.report_circle(def);
+                self.report_cycle(def);
                 return Err(Stop::Reported);
             }
             Progress::Open => {}
@@ -64,7 +64,7 @@ impl<'a> Elaborator<'a> {
             Progress::Done(_) => return Ok(()),
             Progress::Failed => return Err(Stop::Reported),
             Progress::Started => {
-                self.report_circle(def);
+                self.report_cycle(def);
                 return Err(Stop::Reported);
             }
             Progress::Open => {}
@@ -83,24 +83,24 @@ impl<'a> Elaborator<'a> {
         result.map(|_| ())
     }
 
-    fn report_circle(&mut self, def: DefId) {
+    fn report_cycle(&mut self, def: DefId) {
         let open = &self.readings.being_resolved;
         let from = open.iter().position(|&d| d == def).unwrap_or(0);
-        let circle = &open[from..];
+        let cycle = &open[from..];
         let defs = &self.tables.defs;
         let display = |d: DefId| self.graph.signals.names.display(defs[d.at()].path);
-        let names: Vec<String> = circle
+        let names: Vec<String> = cycle
             .iter()
             .chain([&def])
             .map(|&d| format!("`{}`", display(d)))
             .collect();
 
-        // The circle is the same wherever it was entered: report it at its first member.
-        let first = circle.iter().copied().min_by_key(|d| defs[d.at()].span);
+        // The cycle is the same wherever it was entered: report it at its first member.
+        let first = cycle.iter().copied().min_by_key(|d| defs[d.at()].span);
         let place = first.map_or(Span::default(), |d| defs[d.at()].span);
         let own = first.map_or(String::new(), display);
         let is_param = |d: &DefId| defs[d.at()].kind == DefKind::Param;
-        let (code, headline, help) = match circle.iter().all(is_param) {
+        let (code, headline, help) = match cycle.iter().all(is_param) {
             true => (
                 code::PARAMETER_CYCLE,
                 "parameters depend on each other in a cycle",
@@ -240,7 +240,7 @@ impl<'a> Elaborator<'a> {
         Err(Stop::Reported)
     }
 
-    /// `sensor.T_yaw = …` that lost its dot defines a signal of the model around: where that stands.
+    /// `sensor.T_yaw = …` that lost its dot defines a signal of the model around: where that is.
     fn misread(&self, kind: DefKind, path: PathId, short: &str) -> Option<Span> {
         match (kind, self.graph.signals.names.parent(path)) {
             (DefKind::Input, Some(part)) => {
@@ -600,7 +600,7 @@ impl<'a> Elaborator<'a> {
         Ok(())
     }
 
-    /// Says that a value is no number: at the line of the user that makes the part, where it is one of a part from another file. A vector of
+    /// Says that a value is not a number: at the line of the user that makes the part, where it is one of a part from another file. A vector of
     /// the part that is zero is nearly always the cause: an axis has a direction, and a quaternion a length.
     fn not_finite(&mut self, def: DefId, x: f64) -> Diagnostic {
         let d = &self.tables.defs[def.at()];

@@ -104,6 +104,7 @@ impl<'a> Elaborator<'a> {
         if &*law.target.text != "energy" {
             return None;
         }
+
         let ports: Vec<(u32, u32)> = t.bonds.clone();
         let class_of: Vec<(usize, usize)> = ports
             .iter()
@@ -114,6 +115,7 @@ impl<'a> Elaborator<'a> {
         if unknown.any(|(_, c)| *c != open) {
             return None;
         }
+
         let mut found = None;
         let domains: Vec<DomainId> = self.texts.domains.iter().map(|(id, _)| id).collect();
         for id in domains {
@@ -352,7 +354,7 @@ impl<'a> Elaborator<'a> {
         classes: &mut Classes,
         known: &mut [Option<(DomainId, Span)>],
     ) {
-        // The same few values stand in most elements.
+        // The same few values are in most elements.
         let mut tried = FxHashMap::default();
         for at in 0..self.tables.things.len() {
             let t = &self.tables.things[at];

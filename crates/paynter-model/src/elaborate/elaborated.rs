@@ -219,7 +219,7 @@ impl<'a> Elaborated<'a> {
                 continue;
             };
             let (elements, dimension) = (value.elements.clone(), value.dimension);
-            // What stands behind `der(x) =` is the rate, so only the unit of the name counts.
+            // What comes after `der(x) =` is the rate, so only the unit of the name counts.
             let declared = d.unit.or_else(|| d.decl.and_then(|d| d.unit.as_ref()));
             let unit = match declared {
                 Some(unit) => elaborator.unit(unit).map(|u| (*u).clone()),

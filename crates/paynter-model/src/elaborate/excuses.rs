@@ -1,4 +1,4 @@
-//! What is missing because of an error that was reported: lacking it is no second error.
+//! What is missing because of an error that was reported: lacking it is not a second error.
 //!
 //! In:  filled wherever something could not be made.
 //! Out: asked before a message about something missing.

@@ -17,7 +17,7 @@ use crate::suggest::nearest;
 /// A model with its file, and the experiment with its.
 pub(super) type Chosen<'a> = (&'a ast::Model, u32, Option<(&'a ast::Experiment, u32)>);
 
-/// A top-level thing and the file it stands in.
+/// A top-level thing and the file it is in.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Item<'a> {
     Model(&'a ast::Model, u32),

@@ -294,7 +294,7 @@ impl<'a> Elaborator<'a> {
             })
             .collect();
 
-        // Take away what depends on nothing left, again and again; a circle remains.
+        // Take away what depends on nothing left, again and again; a cycle remains.
         let mut n_reads: Vec<usize> = reads.iter().map(Vec::len).collect();
         let mut readers: Vec<Vec<usize>> = vec![Vec::new(); equations.len()];
         for (k, list) in reads.iter().enumerate() {
@@ -319,7 +319,7 @@ impl<'a> Elaborator<'a> {
             return;
         }
 
-        // What only reads the circle is no part of it: it goes, until everything left is read by the rest.
+        // What only reads the cycle is not part of it: it goes, until everything left is read by the rest.
         let mut is_left: Vec<bool> = n_reads.iter().map(|&n| n > 0).collect();
         while let Some(k) = (0..equations.len())
             .find(|&k| is_left[k] && !readers[k].iter().any(|&reader| is_left[reader]))
@@ -672,7 +672,7 @@ impl<'a> Elaborator<'a> {
     /// The unit a named value is shown in: as declared with its name, or with the signal that
     /// it only passes on, or as its domain or the SI has it.
     pub(super) fn shown_unit(&mut self, def: DefId, dimension: Option<Dimension>) -> Option<Unit> {
-        // As many names as anyone passes a signal through; a circle was refused before.
+        // As many names as anyone passes a signal through; a cycle was refused before.
         const MAX_PASSED: usize = 16;
         let mut at = def;
         for _ in 0..MAX_PASSED {

@@ -24,6 +24,7 @@ impl<'a> Elaborator<'a> {
         if depth > MAX_GUESS_DEPTH {
             return Guess::default();
         }
+
         let next = depth + 1;
         match &e.kind {
             ast::ExprKind::Number { unit, .. } => {

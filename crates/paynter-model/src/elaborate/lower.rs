@@ -259,7 +259,7 @@ impl<'a> Elaborator<'a> {
     // Literals
     // -------------------------------------------------------------------------------
 
-    /// Gives the unit behind a literal or name; an unknown one is reported once.
+    /// Gives the unit after a literal or name; an unknown one is reported once.
     pub(super) fn unit(&mut self, unit: &ast::Unit) -> Option<Arc<Unit>> {
         // A large file writes the same few units again and again.
         let written = self.project.sources.text(unit.span);
@@ -371,7 +371,7 @@ impl<'a> Elaborator<'a> {
         })
     }
 
-    /// An entry of a matrix: bare numbers inside take the unit behind the bracket.
+    /// An entry of a matrix: bare numbers inside take the unit after the bracket.
     fn matrix_entry(
         &mut self,
         entry: &ast::Expr,
@@ -702,7 +702,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Sees to it that a value may stand beside an operator.
+    /// Checks that a value may be an operand.
     fn need_operand(
         &mut self,
         op: ast::BinaryOp,
@@ -881,7 +881,7 @@ fn in_words(d: Dimension) -> String {
     }
 }
 
-/// Writes a dimension as something that may stand in brackets.
+/// Writes a dimension as something that may occur in brackets.
 pub(super) fn unit_to_write(dimension: Dimension) -> String {
     let text = dimension.describe();
     match text.split_once(" = ") {

@@ -63,7 +63,7 @@ pub(super) fn memories(written: Option<&ast::Kind>, size: u32) -> Result<Vec<Mem
     }
 }
 
-/// Calls back for every `p`, `q`, `p[k]` and `q[k]`; none in the place of the number where there is none or it is no literal.
+/// Calls back for every `p`, `q`, `p[k]` and `q[k]`; none in the place of the number where there is none or it is not a literal.
 fn read_letters(e: &ast::Expr, found: &mut dyn FnMut(&str, Option<i64>, Span)) {
     let letter = |e: &ast::Expr| match &e.kind {
         ExprKind::Name(name) if matches!(&*name.text, "p" | "q") => Some(name.text.to_string()),

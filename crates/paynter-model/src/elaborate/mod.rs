@@ -401,6 +401,7 @@ impl<'a> Elaborator<'a> {
             parent: None,
             variable: None,
         });
+
         self.asked.experiment_scope = Some(outside);
         self.read_changes(experiment.map(|e| e.0), request, outside);
         let span = model.name.span;
@@ -414,6 +415,7 @@ impl<'a> Elaborator<'a> {
         for name in &request.free_inputs {
             self.leave_free(name);
         }
+
         self.report_unused_changes();
         self.check_outers();
         self.bind_remote();

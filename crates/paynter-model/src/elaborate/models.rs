@@ -1,6 +1,6 @@
 //! What a kind means: an element, or a model with everything it extends.
 //!
-//! In:  the path behind a `:` or `extends`, and the file it stands in.
+//! In:  the path after a `:` or `extends`, and the file it is in.
 //! Out: an element kind, or a model and its [`Lineage`]; else one message that guesses what was meant.
 //!
 //! **Invariant:** a lineage is finite, itself first, and made once for each model.
@@ -18,7 +18,7 @@ use crate::suggest::nearest;
 /// much earlier.
 const MAX_LEVELS: usize = 64;
 
-/// What stands behind a colon.
+/// What comes after a colon.
 pub(super) enum Made<'a> {
     Element(ElementKind),
     Model(&'a ast::Model, u32),
@@ -69,7 +69,7 @@ impl<'a> Elaborator<'a> {
         Some(Lineage { levels })
     }
 
-    /// Finds a model by the name behind a colon, `extends` or `of`.
+    /// Finds a model by the name after a colon, `extends` or `of`.
     pub(super) fn find_model(
         &mut self,
         path: &'a ast::Path,
@@ -85,7 +85,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Reports a name that is no model, and where an element may stand too, no element.
+    /// Reports a name that is not a model, and where an element may occur too, no element.
     fn report_no_model(
         &mut self,
         path: &'a ast::Path,
@@ -127,7 +127,7 @@ impl<'a> Elaborator<'a> {
         ElementKind::called(&only.text)
     }
 
-    /// Finds what stands behind a colon; only elements have a law in braces.
+    /// Finds what comes after a colon; only elements have a law in braces.
     pub(super) fn made(
         &mut self,
         path: &'a ast::Path,
@@ -154,7 +154,7 @@ impl<'a> Elaborator<'a> {
     }
 }
 
-/// Says what may be meant by a name that is no model: a modulated element, a name spelled alike, or another element.
+/// Says what may be meant by a name that is not a model: a modulated element, a name spelled alike, or another element.
 fn help_with_kind(
     message: Diagnostic,
     name: &str,

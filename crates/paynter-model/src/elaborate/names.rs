@@ -1,4 +1,4 @@
-//! Names: what `x`, `link[i-1].b`, `middle.y.f` mean where they stand.
+//! Names: what `x`, `link[i-1].b`, `middle.y.f` mean where they are.
 //!
 //! In:  a dotted, indexed name and the scope it is read in.
 //! Out: a [`Target`]: a value, or a thing, part or port on the way to one.

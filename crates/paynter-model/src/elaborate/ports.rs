@@ -3,7 +3,7 @@
 //! In:  the `port` statements of a body.
 //! Out: ports with a slot for each scalar bond they wait for, and the signals of composite ones.
 //!
-//! **Invariant:** the slots of a port stand side by side, in the order of its members.
+//! **Invariant:** the slots of a port are side by side, in the order of its members.
 
 use paynter_syntax::ast;
 

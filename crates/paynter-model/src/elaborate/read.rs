@@ -1,6 +1,6 @@
 //! What may be read of things, ports, bonds and the whole model: `.e .f .p .q .power` and so on.
 //!
-//! In:  a thing and the name behind the dot.
+//! In:  a thing and the name after the dot.
 //! Out: the symbols of its bonds and states, or a quantity that `finish` will define.
 //!
 //! **Invariant:** each quantity has one symbol, however often it is read.
@@ -26,7 +26,7 @@ pub(super) fn holder(memory: Option<Memory>) -> ElementKind {
     }
 }
 
-/// Stands for the only member of a port that is no composite one.
+/// Stands for the only member of a port that is not a composite one.
 pub(super) const WHOLE_PORT: u32 = u32::MAX;
 
 impl<'a> Elaborator<'a> {

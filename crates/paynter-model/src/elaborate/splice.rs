@@ -146,7 +146,7 @@ impl<'a> Elaborator<'a> {
         let (mut passed, mut way) = (Vec::new(), Vec::new());
         let (mut forced, mut name, mut group) = (None, None, None);
 
-        // The bond stands where a reader looks first: in the outermost part.
+        // The bond is where a reader looks first: in the outermost part.
         let mut outermost = first;
         loop {
             is_used[at] = true;

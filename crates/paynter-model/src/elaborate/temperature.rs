@@ -92,6 +92,7 @@ impl<'a> Elaborator<'a> {
         if depth > MAX_FOLLOWED {
             return Unknown;
         }
+
         let next = depth + 1;
         match &e.kind {
             ast::ExprKind::Binary { op, left, right }

@@ -1,4 +1,4 @@
-//! First pass, things: junctions, elements and parts, wherever a `name: kind` stands.
+//! First pass, things: junctions, elements and parts, wherever a `name: kind` is.
 //!
 //! In:  the chains and `name: kind` lines of a body.
 //! Out: a thing or an instance for each; elements have their states, chains wait for `connect`.
@@ -173,6 +173,7 @@ impl<'a> Elaborator<'a> {
                 .unwrap_or_else(|_| vec![Memory::Momentum; size as usize]),
             (_, memory) => memory.map_or(Vec::new(), |m| vec![m; size as usize]),
         };
+
         let states = self.add_states(name, &memories, size_expr.is_some(), span);
         self.tables.things.push(Thing {
             name,
@@ -335,7 +336,7 @@ impl<'a> Elaborator<'a> {
         }
     }
 
-    /// Makes the part that was chosen; what stands in the way is reported.
+    /// Makes the part that was chosen; what is in the way is reported.
     fn make_replaceable(&mut self, slot: &Replaceable<'a>) -> Option<InstanceId> {
         let file = self.tables.scopes[slot.scope.at()].file;
         let (promise, _) = self.find_model(slot.bound, file)?;
@@ -383,7 +384,7 @@ impl<'a> Elaborator<'a> {
                 }
             },
             (None, Some(default)) => Some((&default.path, &default.args, slot.scope, default.span)),
-            // Without a choice the promise itself stands in.
+            // Without a choice the promise itself is used.
             (None, None) => Some((slot.bound, &[], slot.scope, name.span)),
         }
     }

@@ -128,7 +128,7 @@ impl Flows<'_> {
     }
 
     /// Junctions that something follows first, then those from which transformers and sums only lead away, then
-    /// those with inertias, then others. A rate behind a sum is often the speed of nothing.
+    /// those with inertias, then others. A rate beyond a sum is often the speed of nothing.
     fn rank(&self, element: &Element, id: ElementId) -> u8 {
         let graph = self.graph;
         let mut is_led_to = false;
@@ -424,7 +424,7 @@ impl Flows<'_> {
     ///
     /// # Errors
     ///
-    /// It reads flows or efforts: then it is no function of places.
+    /// It reads flows or efforts: then it is not a function of places.
     pub fn resolve(&mut self, e: ExprId) -> Result<ExprId, Refusal> {
         let mut value = e;
         for _ in 0..=self.definitions.len() {

@@ -17,7 +17,7 @@ use crate::graph::{BondGraph, Element, ElementId, Law};
 use paynter_symbolic::dae::{Action, Dae, Role, Symbol, When};
 use paynter_symbolic::{Comparison, ExprId, Names, SymbolId, evaluate};
 
-/// What stands in the place of an ideal contact.
+/// What replaces an ideal contact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// It conducts.

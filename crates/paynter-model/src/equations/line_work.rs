@@ -53,7 +53,7 @@ const ON_CUT: f64 = 1e-13;
 const MAX_DEPTH: u32 = 40;
 /// Panels of one call: some hundred corners or oscillations. A run moves its anchor long before.
 const MOST_PANELS: usize = 4096;
-/// So many panels without a value are no single point any more, but a gap in the law.
+/// So many panels without a value are not a single point any more, but a gap in the law.
 const MOST_EMPTY_PANELS: usize = 64;
 
 impl LineWork {

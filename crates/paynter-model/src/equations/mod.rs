@@ -53,7 +53,7 @@ pub(crate) struct Writer<'a> {
     pub(crate) dae: Dae,
     /// der(x) by x.
     derivatives: FxHashMap<SymbolId, SymbolId>,
-    /// What stands in the place of ideal contacts, where that is given.
+    /// What replaces ideal contacts, where that is given.
     sides: FxHashMap<ElementId, Side>,
     /// What was written for them.
     contacts: Vec<Contact>,
@@ -84,7 +84,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Tells what stands in the place of an ideal contact, where that is given.
+    /// Tells what replaces an ideal contact, where that is given.
     pub(crate) fn conduction(&self, id: ElementId) -> Option<Side> {
         self.sides.get(&id).copied()
     }

@@ -2,7 +2,7 @@
 //!
 //! In:  an element with its law and bonds.
 //! Out: one equation for each of its ports, in the form in which the law was written; the direction in which causality
-//!      uses it is only a hint (`solves`). Which kind writes what stands in `kinds/`.
+//!      uses it is only a hint (`solves`). Which kind writes what is in `kinds/`.
 
 use super::Writer;
 use crate::graph::{Element, ElementId, Law, Variable};

@@ -45,7 +45,7 @@ pub fn with_sweeps(
     (plan, scope.found)
 }
 
-/// Says of unknown names that are names of columns what stands behind them.
+/// Says of unknown names that are names of columns what they mean.
 fn tell_columns(experiment: &ast::Experiment, scope: &dyn Scope, found: &mut [Diagnostic]) {
     let records = experiment.statements().flat_map(|s| match &s.kind {
         ast::ExperimentKind::Record(records) => &records[..],
@@ -246,7 +246,7 @@ impl ModelScope<'_, '_> {
         while let Some(at) = open.pop() {
             let is_part = !std::ptr::eq(at, e);
             match self.shown_by_name(at, dimension) {
-                // A difference of temperatures is no temperature: 5 °C − 3 °C is 2 K.
+                // A difference of temperatures is not a temperature: 5 °C − 3 °C is 2 K.
                 Some(unit) if is_part && unit.offset != 0.0 => return None,
                 Some(unit) if !is_part || Some(unit.dimension) == dimension => return Some(unit),
                 _ => open.extend(same_quantity(at).into_iter().rev()),

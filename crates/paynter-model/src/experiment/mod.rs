@@ -126,7 +126,7 @@ pub struct Plan {
     pub measures: Vec<Measured>,
     /// Runs to repeat with other values; several make a grid, the last varies fastest.
     pub sweeps: Vec<Sweep>,
-    /// The sweeps are no grid: all take their first values, then all their second ones, and so on.
+    /// The sweeps are not a grid: all take their first values, then all their second ones, and so on.
     pub is_paired: bool,
     /// Values to search.
     pub optimize: Option<Optimize>,
@@ -142,7 +142,7 @@ pub struct Plan {
     pub trim: Vec<Quantity>,
     /// Linear models to make.
     pub linearize: Vec<Linearize>,
-    /// Where things stand in the text.
+    /// Where things are in the text.
     pub places: Places,
 }
 
@@ -196,7 +196,7 @@ impl Plan {
     }
 }
 
-/// Where the statements of an experiment stand, by their first word; for messages about a run.
+/// Where the statements of an experiment are, by their first word; for messages about a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Places {
     /// The name of the experiment, or of the model that runs without one.
@@ -584,6 +584,8 @@ pub struct Condition {
     pub left: Measure,
     /// Which way.
     pub comparison: Comparison,
+    /// Half of an `==`: searched as `<=` followed by `>=`, with a little room on both sides.
+    pub is_half: bool,
     /// Right.
     pub right: Measure,
     /// As written: the whole, and the left side.
@@ -839,7 +841,7 @@ impl Planner<'_> {
                     self.plan.limits.extend(found);
                 }
             }
-            // Reads recorded columns, which may stand below it.
+            // Reads recorded columns, which may occur below it.
             Kind::Fit { .. } => {}
             Kind::Compare {
                 path,

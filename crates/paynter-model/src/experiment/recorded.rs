@@ -11,7 +11,7 @@ use super::Planner;
 use crate::units::Unit;
 
 impl Planner<'_> {
-    /// Notes the columns with names of their own, wherever they stand in the experiment.
+    /// Notes the columns with names of their own, wherever they are in the experiment.
     pub(super) fn find_recorded(&mut self, experiment: &ast::Experiment) {
         for statement in experiment.statements() {
             let ast::ExperimentKind::Record(records) = &statement.kind else {
@@ -27,7 +27,7 @@ impl Planner<'_> {
         }
     }
 
-    /// An expression with what stands behind names of columns; and the unit of the column that it is, if it is one.
+    /// An expression in which names of columns are replaced by what they mean; and the unit of the column that it is, if it is one.
     pub(super) fn as_recorded(&self, e: &ast::Expr) -> (ast::Expr, Option<Unit>) {
         let mut meant = e.clone();
         if self.recorded.is_empty() {

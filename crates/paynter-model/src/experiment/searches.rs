@@ -71,7 +71,7 @@ impl Planner<'_> {
         }
 
         for condition in subject {
-            search.conditions.extend(self.condition(condition));
+            search.conditions.extend(self.searched_condition(condition));
         }
         search.cases = self.cases(worst, mean);
         self.plan.optimize = Some(search);
@@ -148,6 +148,30 @@ impl Planner<'_> {
         })
     }
 
+    /// A condition of a search: an equality is two of them.
+    fn searched_condition(&mut self, e: &ast::Expr) -> Vec<Condition> {
+        let ast::ExprKind::Binary {
+            op: ast::BinaryOp::Eq,
+            left,
+            right,
+        } = &e.kind
+        else {
+            return self.condition(e).into_iter().collect();
+        };
+        let Some(below) = self.compared(e, Comparison::LessEqual, (left, right)) else {
+            return Vec::new();
+        };
+        let below = Condition {
+            is_half: true,
+            ..below
+        };
+        let above = Condition {
+            comparison: Comparison::GreaterEqual,
+            ..below.clone()
+        };
+        vec![below, above]
+    }
+
     pub(super) fn condition(&mut self, e: &ast::Expr) -> Option<Condition> {
         let found = match &e.kind {
             ast::ExprKind::Binary { op, left, right } => {
@@ -162,6 +186,15 @@ impl Planner<'_> {
             self.report(diagnostic);
             return None;
         };
+        self.compared(e, comparison, (left, right))
+    }
+
+    fn compared(
+        &mut self,
+        e: &ast::Expr,
+        comparison: Comparison,
+        (left, right): (&ast::Expr, &ast::Expr),
+    ) -> Option<Condition> {
         let (a, b) = (self.measure_of(left, 0), self.measure_of(right, 0));
         let (a, b) = (a?, b?);
         let dimension = self.agree(&a, &b, right.span)?;
@@ -171,6 +204,7 @@ impl Planner<'_> {
         Some(Condition {
             left: a.value,
             comparison,
+            is_half: false,
             right: b.value,
             texts: (self.label(e), self.label(left)),
             unit,

@@ -160,7 +160,7 @@ impl Planner<'_> {
         let mut values = Vec::new();
         let mut is_good = true;
         for e in rows.iter().flatten() {
-            // The unit behind the brackets belongs to each entry that has none.
+            // The unit after the brackets belongs to each entry that has none.
             let e = match (&e.kind, unit) {
                 (ast::ExprKind::Number { value, unit: None }, Some(_)) => ast::Expr {
                     span: e.span,

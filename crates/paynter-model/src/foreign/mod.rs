@@ -30,7 +30,7 @@ pub(crate) const CALL: &str = "foreign";
 /// An FMU that is named in a text.
 #[derive(Clone, Debug)]
 pub struct Foreign {
-    /// Where its word stands.
+    /// Where its word is.
     pub place: Span,
     /// As a part with continuous states.
     pub exchange: Outcome,
@@ -52,7 +52,7 @@ pub struct ForeignModel {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Where an FMU is named: the word `Fmu`, and the text behind it.
+/// Where an FMU is named: the word `Fmu`, and the text after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Named<'t> {
     /// First byte of the word.

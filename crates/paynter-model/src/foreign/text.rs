@@ -157,7 +157,7 @@ fn written(variable: &Variable, si: f64) -> String {
         Some(Ok(unit)) => unit.from_si(si),
         _ => si,
     };
-    // Without parentheses: a unit stands behind a number, not behind an expression.
+    // Without parentheses: a unit comes after a number, not after an expression.
     format!("{value:?}{}", unit(variable))
 }
 

@@ -573,6 +573,7 @@ impl External for PlacedPoles {
             .fold(0.0, |m: f64, x| m.max(x.abs()))
             .max(f64::MIN_POSITIVE);
         let (mut low, mut high) = (vec![0.0; n_out], vec![0.0; n_out]);
+
         for k in 0..n_in {
             // A zero has no size of its own, and what is tiny beside the rest would choose the scales of the states.
             let least = if inputs[k] == 0.0 { 0.3 } else { 1e-3 };

@@ -119,7 +119,7 @@ fn corners(x: &[f64], y: &[f64]) -> Vec<f64> {
     corners
 }
 
-/// The name of tables whose points stand in the text.
+/// The name of tables whose points are in the text.
 const OF_VECTORS: &str = "table";
 
 /// A vector as it is written, the middle of a long one left out.

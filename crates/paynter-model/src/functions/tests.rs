@@ -261,7 +261,7 @@ fn a_table_is_exact_at_its_points_and_holds_its_ends() {
         [value(-1.0), value(0.5), value(1.0), value(2.0), value(9.0)],
         [0.0, 1.0, 5.0, 6.0, 8.0]
     );
-    // The middle of a straight run (x = 3) is no corner; the jump and both ends are.
+    // The middle of a straight run (x = 3) is not a corner; the jump and both ends are.
     assert_eq!(table.corners(), [0.0, 1.0, 4.0]);
     let mut slope = [0.0];
     table.slopes(&[2.0], &mut slope).expect("it has a slope");

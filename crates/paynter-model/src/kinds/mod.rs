@@ -50,7 +50,7 @@ pub struct Kind {
     pub letters_of_law: &'static [(&'static str, Variable)],
     /// Those that a law may give.
     pub law_gives: &'static [&'static str],
-    /// Another kind that is meant by what stands behind the letters.
+    /// Another kind that is meant by what comes after the letters.
     pub as_written: Option<fn(&ast::Kind) -> ElementKind>,
     /// Says what its ports want of causality.
     pub(crate) ask: fn(&mut Collector<'_>, ElementId, &Element),
@@ -166,7 +166,7 @@ impl ElementKind {
         all.filter(|k| !k.is_junction()).filter(is_first)
     }
 
-    /// The kind that is meant by these letters with what stands behind them.
+    /// The kind that is meant by these letters with what comes after them.
     pub fn as_written(self, written: Option<&ast::Kind>) -> ElementKind {
         match (self.describe().as_written, written) {
             (Some(choose), Some(written)) => choose(written),

@@ -53,7 +53,7 @@ pub(super) const I: Kind = Kind {
 pub(super) const IC: Kind = Kind {
     letters: "IC",
     article: "an",
-    what: "inertia that depends on a place: a field with momenta at some ports and displacements at others, given by its energy, `IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }`",
+    what: "inertia that depends on a position: a field with momenta at some ports and displacements at others, given by its energy, `IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }`",
     example: "(spin, slide) => ic: IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }",
     needs: "write its energy, with `p[k]` or `q[k]` for each port: `IC[2] { energy = p[1]^2/(2*(J + m*q[2]^2)) }`",
     readable: ".e .f .p .q .stored .power .energy",

@@ -9,7 +9,7 @@
 use super::forms::{Forms, Term, affine_terms, depends_on_time};
 use super::names::{junction_of, shown, velocity_junction};
 use super::points::{is_negative, is_number, is_zero};
-use super::squares::{rate_for, squares};
+use super::squares::{Square, rate_for, squares};
 use super::system::{Named, Role, System, TIME};
 use crate::code;
 use crate::units::Dimension;
@@ -152,55 +152,28 @@ fn spring(
         [first, .., last] if group.names.len() > 4 => system.fresh(&format!("{first}_to_{last}")),
         several => system.fresh(&several.join("_")),
     };
-    let symbols: Vec<SymbolId> = group
-        .places
-        .iter()
-        .map(|&i| system.coordinates[i].position)
-        .collect();
-    let slopes = gradient(&mut system.pool, group.sum, &symbols);
+    let positions = group.places.iter().map(|&i| system.coordinates[i].position);
+    let positions: Vec<SymbolId> = positions.collect();
+    let slopes = gradient(&mut system.pool, group.sum, &positions);
+    let slopes: Vec<(SymbolId, ExprId)> = positions.into_iter().zip(slopes).collect();
     let is_single = group.places.len() == 1;
+    let letter_at = |k: usize| match is_single {
+        true => "q".to_owned(),
+        false => format!("q[{}]", k + 1),
+    };
 
     // A field has one domain: coordinates of another unit come through a transformer of size one.
-    let scales: Vec<Option<SymbolId>> = group
-        .places
-        .iter()
-        .map(|&i| scale(system, group, i))
-        .collect();
-    let mut own: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
-    let mut letters = Vec::new();
-    for (k, &symbol) in symbols.iter().enumerate() {
-        let letter = if is_single {
-            "q".to_owned()
-        } else {
-            format!("q[{}]", k + 1)
-        };
-        let letter = system.add(&letter, Role::Constant);
-        letters.push(letter);
-        let mut value = system.pool.symbol(letter);
-        if let Some(scale) = scales[k] {
-            let scale = system.pool.symbol(scale);
-            value = system.pool.div(value, scale);
-        }
-        own.insert(symbol, value);
-    }
-    let mut laws = Vec::new();
-    for (k, slope) in slopes.into_iter().enumerate() {
-        let slope = system.simplify(slope);
-        let mut law = system.substitute(slope, &own);
-        if let Some(scale) = scales[k] {
-            let scale = system.pool.symbol(scale);
-            law = system.pool.div(law, scale);
-        }
-        refuse_letters(system, law, &letters, ("e", "q"), (&name, span))?;
-        laws.push(shown(system, law));
-    }
+    let places = group.places.iter();
+    let scales: Vec<Option<SymbolId>> = places.map(|&i| scale(system, group, i)).collect();
+    let laws = spring_laws(system, &slopes, &scales, &letter_at, (&name, span))?;
     for (k, &i) in group.places.iter().enumerate() {
-        let port = if is_single {
-            format!("{name}.q")
-        } else {
-            format!("{name}.q[{}]", k + 1)
-        };
-        store(system, elements, i, port, scales[k]);
+        store(
+            system,
+            elements,
+            i,
+            format!("{name}.{}", letter_at(k)),
+            scales[k],
+        );
     }
     if let &[place] = group.places.as_slice() {
         elements.loads.push(Load {
@@ -210,42 +183,84 @@ fn spring(
         });
         return Ok(());
     }
-    let mut nodes = Vec::new();
-    for (&i, scale) in group.places.iter().zip(&scales) {
-        let junction = velocity_junction(system, i);
-        let Some(scale) = scale else {
-            nodes.push(junction);
-            continue;
-        };
-        let coordinate = system.coordinates[i].name.clone();
-        let scaled = system.fresh(&format!("{name}_{coordinate}"));
-        let text = format!(
-            "{junction} -> TF({}) -> {scaled}: 1",
-            system.symbol_name(*scale)
-        );
-        elements.fields.push(Written {
-            text,
-            comment: "all ports of a field are of one domain".to_owned(),
-            span,
-        });
-        nodes.push(scaled);
-    }
-    let laws: Vec<String> = laws
-        .iter()
-        .enumerate()
+
+    let ports = group.places.iter().zip(&scales);
+    let nodes: Vec<String> = ports
+        .map(|(&i, &scale)| field_port(system, elements, i, scale, (&name, span)))
+        .collect();
+    let lines = laws.iter().enumerate();
+    let lines: Vec<String> = lines
         .map(|(k, law)| format!("e[{}] = {law}", k + 1))
         .collect();
+    let (tuple, n, lines) = (nodes.join(", "), nodes.len(), lines.join("; "));
     elements.fields.push(Written {
-        text: format!(
-            "({}) => {name}: C[{}] {{ {} }}",
-            nodes.join(", "),
-            nodes.len(),
-            laws.join("; ")
-        ),
+        text: format!("({tuple}) => {name}: C[{n}] {{ {lines} }}"),
         comment: String::new(),
         span,
     });
     Ok(())
+}
+
+/// The junction at which a field takes a coordinate: its own, or one after a transformer to the unit of the field.
+fn field_port(
+    system: &mut System,
+    elements: &mut Elements,
+    i: usize,
+    scale: Option<SymbolId>,
+    (name, span): (&str, Span),
+) -> String {
+    let junction = velocity_junction(system, i);
+    let Some(scale) = scale else {
+        return junction;
+    };
+    let coordinate = system.coordinates[i].name.clone();
+    let scaled = system.fresh(&format!("{name}_{coordinate}"));
+    let size = system.symbol_name(scale);
+    elements.fields.push(Written {
+        text: format!("{junction} -> TF({size}) -> {scaled}: 1"),
+        comment: "all ports of a field are of one domain".to_owned(),
+        span,
+    });
+    scaled
+}
+
+/// The effort of each port of a C in its own displacements, `q` or `q[k]`; `slopes` are those of its energy by positions.
+fn spring_laws(
+    system: &mut System,
+    slopes: &[(SymbolId, ExprId)],
+    scales: &[Option<SymbolId>],
+    letter_at: &dyn Fn(usize) -> String,
+    (name, span): (&str, Span),
+) -> Result<Vec<String>, Box<Diagnostic>> {
+    let mut own: FxHashMap<SymbolId, ExprId> = FxHashMap::default();
+    let mut letters = Vec::new();
+    for (k, &(position, _)) in slopes.iter().enumerate() {
+        let letter = system.add(&letter_at(k), Role::Constant);
+        letters.push(letter);
+        let value = system.pool.symbol(letter);
+        own.insert(position, over_scale(system, value, scales[k]));
+    }
+
+    let mut laws = Vec::new();
+    for (k, &(_, slope)) in slopes.iter().enumerate() {
+        let slope = system.simplify(slope);
+        let law = system.substitute(slope, &own);
+        let law = over_scale(system, law, scales[k]);
+        refuse_letters(system, law, &letters, ("e", "q"), (name, span))?;
+        laws.push(shown(system, law));
+    }
+    Ok(laws)
+}
+
+/// A value divided by the size of the transformer at its port, if there is one.
+fn over_scale(system: &mut System, value: ExprId, scale: Option<SymbolId>) -> ExprId {
+    match scale {
+        Some(scale) => {
+            let scale = system.pool.symbol(scale);
+            system.pool.div(value, scale)
+        }
+        None => value,
+    }
 }
 
 /// Notes that a C holds a coordinate; that of a given motion starts where the motion does.
@@ -340,16 +355,7 @@ fn damper(
     loss: &Named,
     elements: &mut Elements,
 ) -> Result<(), Box<Diagnostic>> {
-    let wrong = |why: &str| {
-        Box::new(
-            Diagnostic::error(
-                code::LOSS_FORM,
-                format!("`{}` is not a loss of single rates", loss.name),
-            )
-            .primary(loss.span, why.to_owned())
-            .help("write `loss rail = 0.5*b*cart^2`, or any function of one rate with a name; the power lost is rate times slope"),
-        )
-    };
+    let wrong = |why: &str| not_a_loss(loss, why);
     let moving = system.rates_in(loss.value);
     if moving.is_empty() {
         return Err(wrong("it reads no rate"));
@@ -359,34 +365,16 @@ fn damper(
     if let Some(found) = found {
         let is_only = found.len() == 1;
         for (number, square) in found.into_iter().enumerate() {
-            if is_negative(system, square.factor) {
-                return Err(wrong("a loss that is negative would drive"));
-            }
-            let Some((terms, free)) = affine_terms(system, square.linear) else {
-                return Err(wrong("what is squared is not linear in rates"));
+            let name = match is_only {
+                true => None,
+                false => Some(format!("{}_{}", loss.name, number + 1)),
             };
-            if !is_zero(system, free) {
-                return Err(wrong(
-                    "what is squared has a part without any rate: declare that motion as `given`",
-                ));
-            }
-            let name = if is_only {
-                loss.name.clone()
-            } else {
-                system.fresh(&format!("{}_{}", loss.name, number + 1))
-            };
-            let rate = rate_for(system, forms, square.linear, terms, (&name, loss.span));
-            let two = system.pool.number(2.0);
-            let size = system.pool.mul(two, square.factor);
-            let size = system.simplify(size);
-            elements.loads.push(Load {
-                junction: junction_of(system, rate),
-                text: format!("{name}: R({})", shown(system, size)),
-                span: loss.span,
-            });
+            let load = linear_damper(system, forms, loss, (name, square))?;
+            elements.loads.push(load);
         }
         return Ok(());
     }
+
     let [rate] = moving.as_slice() else {
         return Err(wrong("it is not a sum of squares, and reads several rates"));
     };
@@ -402,6 +390,47 @@ fn damper(
         span: loss.span,
     });
     Ok(())
+}
+
+fn not_a_loss(loss: &Named, why: &str) -> Box<Diagnostic> {
+    let message = format!("`{}` is not a loss of single rates", loss.name);
+    Box::new(
+        Diagnostic::error(code::LOSS_FORM, message)
+            .primary(loss.span, why.to_owned())
+            .help("write `loss rail = 0.5*b*cart^2`, or any function of one rate with a name; the power lost is rate times slope"),
+    )
+}
+
+/// The resistor of one square in a loss; `name` is its name where the loss has several.
+fn linear_damper(
+    system: &mut System,
+    forms: &mut Forms,
+    loss: &Named,
+    (name, square): (Option<String>, Square),
+) -> Result<Load, Box<Diagnostic>> {
+    if is_negative(system, square.factor) {
+        return Err(not_a_loss(loss, "a loss that is negative would drive"));
+    }
+    let Some((terms, free)) = affine_terms(system, square.linear) else {
+        return Err(not_a_loss(loss, "what is squared is not linear in rates"));
+    };
+    if !is_zero(system, free) {
+        let why = "what is squared has a part without any rate: declare that motion as `given`";
+        return Err(not_a_loss(loss, why));
+    }
+    let name = match name {
+        Some(name) => system.fresh(&name),
+        None => loss.name.clone(),
+    };
+    let rate = rate_for(system, forms, square.linear, terms, (&name, loss.span));
+    let two = system.pool.number(2.0);
+    let size = system.pool.mul(two, square.factor);
+    let size = system.simplify(size);
+    Ok(Load {
+        junction: junction_of(system, rate),
+        text: format!("{name}: R({})", shown(system, size)),
+        span: loss.span,
+    })
 }
 
 /// A constraint of rates: Σ a f + free = 0.

@@ -162,7 +162,7 @@ fn smallest_eigenvalue(matrix: &[f64], n: usize) -> (f64, Vec<f64>) {
 
 /// A row of LDLᵀ: μ k f², f over coordinates.
 #[derive(Clone, Debug)]
-struct Row {
+struct SquareRow {
     parameter: Option<SymbolId>,
     k: f64,
     pivot: usize,
@@ -296,11 +296,11 @@ fn best_rows(
     matrix: &[Poly],
     n: usize,
     parameter: Option<SymbolId>,
-) -> Option<Vec<Row>> {
+) -> Option<Vec<SquareRow>> {
     let used: Vec<usize> = (0..n)
         .filter(|&i| (0..n).any(|j| !matrix[i * n + j].is_zero()))
         .collect();
-    let mut best: Option<((usize, usize), Vec<Row>)> = None;
+    let mut best: Option<((usize, usize), Vec<SquareRow>)> = None;
     for order in orders(&used) {
         let Some(rows) = rows_of(matrix, n, &order, parameter) else {
             continue;
@@ -337,7 +337,7 @@ fn rows_of(
     n: usize,
     order: &[usize],
     parameter: Option<SymbolId>,
-) -> Option<Vec<Row>> {
+) -> Option<Vec<SquareRow>> {
     let mut rest = matrix.to_vec();
     let mut rows = Vec::new();
     for &pivot in order {
@@ -366,7 +366,7 @@ fn rows_of(
                 rest[i * n + j] = rest[i * n + j].plus(&product, -k).reduced();
             }
         }
-        rows.push(Row {
+        rows.push(SquareRow {
             parameter,
             k,
             pivot,
@@ -376,7 +376,7 @@ fn rows_of(
     rest.iter().all(Poly::is_zero).then_some(rows)
 }
 
-fn cost(system: &mut System, rows: &[Row]) -> (usize, usize) {
+fn cost(system: &mut System, rows: &[SquareRow]) -> (usize, usize) {
     let (mut n_turning, mut n_operations) = (0, 0);
     for row in rows {
         let mut form = Vec::new();
@@ -465,16 +465,7 @@ pub(super) fn by_roots(
             sum = system.pool.add(sum, term);
         }
         let linear = system.pool.mul(root, sum);
-        for i in pivot + 1..n {
-            for j in pivot + 1..n {
-                if let (Some(a), Some(b)) = (ratios[i], ratios[j]) {
-                    let product = system.pool.mul(a, b);
-                    let product = system.pool.mul(diagonal, product);
-                    let entry = system.pool.sub(rest[i * n + j], product);
-                    rest[i * n + j] = system.simplify(entry);
-                }
-            }
-        }
+        subtract_square(system, &mut rest, diagonal, &ratios);
         let wanted = format!("{name}_{}", system.coordinates[pivot].name);
         let inertia_name = system.fresh(&wanted);
         let terms = affine_terms(system, linear)?.0;
@@ -487,6 +478,26 @@ pub(super) fn by_roots(
         });
     }
     Some(found)
+}
+
+/// Takes d (Σ rᵢ fᵢ)² out of what is left of a matrix.
+fn subtract_square(
+    system: &mut System,
+    rest: &mut [ExprId],
+    diagonal: ExprId,
+    ratios: &[Option<ExprId>],
+) {
+    let n = ratios.len();
+    for i in 0..n {
+        for j in 0..n {
+            if let (Some(a), Some(b)) = (ratios[i], ratios[j]) {
+                let product = system.pool.mul(a, b);
+                let product = system.pool.mul(diagonal, product);
+                let entry = system.pool.sub(rest[i * n + j], product);
+                rest[i * n + j] = system.simplify(entry);
+            }
+        }
+    }
 }
 
 /// An inertia of size one in the unit that goes with a coordinate, and a pivot divided by it.

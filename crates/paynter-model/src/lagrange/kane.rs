@@ -28,12 +28,12 @@ type Rows = Vec<Vec<f64>>;
 pub(super) struct Speeds {
     /// Junctions of speeds, of given motions, and of flows that constraints ask for.
     pub junctions: Vec<String>,
-    rows: Vec<Row>,
+    rows: Vec<SpeedRow>,
     n_speeds: usize,
 }
 
 /// One row: Σ_i slopes_i q̇_i + free = r, where r is a speed, or zero.
-struct Row {
+struct SpeedRow {
     /// By coordinate, given ones included.
     slopes: Vec<ExprId>,
     /// For a constraint: what it asks for, −free, and how that changes.
@@ -223,7 +223,7 @@ impl Projection {
     }
 }
 
-fn row(system: &mut System, value: ExprId, is_speed: bool, accelerations: &[SymbolId]) -> Row {
+fn row(system: &mut System, value: ExprId, is_speed: bool, accelerations: &[SymbolId]) -> SpeedRow {
     let velocities: Vec<SymbolId> = system.coordinates.iter().map(|c| c.velocity).collect();
     let slopes = gradient(&mut system.pool, value, &velocities);
     let free = system.at_rest(value);
@@ -239,7 +239,7 @@ fn row(system: &mut System, value: ExprId, is_speed: bool, accelerations: &[Symb
         let flow = system.pool.neg(free);
         [flow, change(system, flow, accelerations)]
     });
-    Row {
+    SpeedRow {
         slopes,
         asked,
         drift,

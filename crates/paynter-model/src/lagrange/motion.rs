@@ -9,7 +9,7 @@ use super::forms::{Forms, affine_terms};
 use super::gyrators::{Gyrator, curl};
 use super::names::junction_of;
 use super::points::{POINTS, at_points, is_zero, random};
-use super::speeds::{Basis, Row};
+use super::speeds::{Basis, LinearForm};
 use super::squares::Inertia;
 use super::system::{Effort, Named, Role, System};
 use crate::code;
@@ -352,7 +352,7 @@ pub(super) fn dependent_speeds(system: &mut System, forms: &Forms) -> Vec<String
 }
 
 /// Conditions on single coordinates under which rows of n entries no longer see every direction.
-fn vanishing(system: &System, rows: &[Row], n: usize) -> Vec<String> {
+fn vanishing(system: &System, rows: &[LinearForm], n: usize) -> Vec<String> {
     let n_coordinates = system.n_free();
     let is_small = n > 0 && n_coordinates <= MAX_COORDINATES;
     if !is_small || is_singular(system, rows, n, None) {
@@ -374,7 +374,7 @@ fn vanishing(system: &System, rows: &[Row], n: usize) -> Vec<String> {
 }
 
 /// Tells whether rows miss a direction at a random place, or one with a coordinate set.
-fn is_singular(system: &System, forms: &[Row], n: usize, set: Option<(usize, f64)>) -> bool {
+fn is_singular(system: &System, forms: &[LinearForm], n: usize, set: Option<(usize, f64)>) -> bool {
     let mut evaluator = Evaluator::new();
     let mut rows: Rows = Vec::new();
     for form in forms {

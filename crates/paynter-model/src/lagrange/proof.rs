@@ -11,7 +11,7 @@
 //! other from elements and bonds (`loads.rs`). An energy audit would not do: a missing gyrator is powerless.
 
 use super::Block;
-use super::forms::forms;
+use super::forms::{Forms, forms};
 use super::kane::Speeds;
 use super::loads::{Loads, Point};
 use super::names::velocity_junction;
@@ -184,8 +184,7 @@ struct Equations {
     accelerations: Vec<SymbolId>,
     /// Rate and acceleration of given motions, by coordinate.
     given: Vec<Option<[ExprId; 3]>>,
-    /// Efforts that have no expression here, by name: coefficient for each coordinate.
-    foreign: Vec<(String, Vec<(usize, ExprId)>)>,
+    foreign: Vec<ForeignEffort>,
     /// Where speeds are chosen: what they and the constraints say.
     speeds: Option<Speeds>,
 }
@@ -198,16 +197,66 @@ struct Wanted {
     gaps: Vec<f64>,
 }
 
+/// An effort without an expression here, by name: its coefficient for each coordinate.
+type ForeignEffort = (String, Vec<(usize, ExprId)>);
+
+/// Subtracts the given efforts from the sums of their coordinates; gives those that have no expression here.
+fn add_efforts(
+    system: &mut System,
+    forms: &Forms,
+    rates: &FxHashMap<SymbolId, ExprId>,
+    sums: &mut [Vec<ExprId>],
+) -> Vec<ForeignEffort> {
+    let mut foreign = Vec::new();
+    for effort in system.effort.clone() {
+        let over = forms.of(system, effort.on).over.clone();
+        let Some(value) = effort.value else {
+            foreign.push((effort.name, over));
+            continue;
+        };
+        let value = system.substitute(value, rates);
+        for (i, t) in over {
+            let part = system.pool.mul(value, t);
+            let part = system.pool.neg(part);
+            sums[i].push(part);
+        }
+    }
+    foreign
+}
+
+/// Coefficients of the constraints, (constraint, coordinate, coefficient), and their rates.
+fn constraints(
+    system: &mut System,
+    rates: &FxHashMap<SymbolId, ExprId>,
+    accelerations: &[SymbolId],
+) -> (Vec<(usize, usize, ExprId)>, Vec<ExprId>) {
+    let positions: Vec<SymbolId> = system.coordinates.iter().map(|c| c.position).collect();
+    let velocities: Vec<SymbolId> = system.coordinates.iter().map(|c| c.velocity).collect();
+    let (mut locks, mut gaps) = (Vec::new(), Vec::new());
+    for (k, named) in system.constraints.clone().into_iter().enumerate() {
+        let value = system.substitute(named.value, rates);
+        let is_rolling = !system.rates_in(value).is_empty();
+        let along = if is_rolling { &velocities } else { &positions };
+        let slopes = gradient(&mut system.pool, value, along);
+        locks.extend(slopes.into_iter().enumerate().map(|(i, e)| (k, i, e)));
+        gaps.push(if is_rolling {
+            value
+        } else {
+            change(system, value, accelerations)
+        });
+    }
+    (locks, gaps)
+}
+
 impl Equations {
     fn new(system: &mut System) -> Result<Self, Vec<Diagnostic>> {
         let forms = forms(system)?;
         let n = system.coordinates.len();
-        let accelerations: Vec<SymbolId> = (0..n)
-            .map(|i| {
-                let name = format!("der(der({}))", system.coordinates[i].name);
-                system.add(&name, Role::Momentum)
-            })
-            .collect();
+        let acceleration = |i: usize| {
+            let name = format!("der(der({}))", system.coordinates[i].name);
+            system.add(&name, Role::Momentum)
+        };
+        let accelerations: Vec<SymbolId> = (0..n).map(acceleration).collect();
         let positions: Vec<SymbolId> = system.coordinates.iter().map(|c| c.position).collect();
         let velocities: Vec<SymbolId> = system.coordinates.iter().map(|c| c.velocity).collect();
         let rates = rates_in_velocities(system);
@@ -223,35 +272,9 @@ impl Equations {
             let force = system.pool.neg(forces[i]);
             sums[i].extend([change, force, drags[i]]);
         }
-        let mut foreign = Vec::new();
-        for effort in system.effort.clone() {
-            let over = forms.of(system, effort.on).over.clone();
-            let Some(value) = effort.value else {
-                foreign.push((effort.name, over));
-                continue;
-            };
-            let value = system.substitute(value, &rates);
-            for (i, t) in over {
-                let part = system.pool.mul(value, t);
-                let part = system.pool.neg(part);
-                sums[i].push(part);
-            }
-        }
-        let mut locks = Vec::new();
-        let mut gaps = Vec::new();
-        for (k, named) in system.constraints.clone().into_iter().enumerate() {
-            let value = system.substitute(named.value, &rates);
-            let is_rolling = !system.rates_in(value).is_empty();
-            let along = if is_rolling { &velocities } else { &positions };
-            let slopes = gradient(&mut system.pool, value, along);
-            locks.extend(slopes.into_iter().enumerate().map(|(i, e)| (k, i, e)));
-            let gap = if is_rolling {
-                value
-            } else {
-                change(system, value, &accelerations)
-            };
-            gaps.push(gap);
-        }
+
+        let foreign = add_efforts(system, &forms, &rates, &mut sums);
+        let (locks, gaps) = constraints(system, &rates, &accelerations);
         let given = (0..n).map(|i| given(system, i)).collect();
         let speeds = match system.speeds.is_empty() {
             true => None,

@@ -24,7 +24,7 @@ use paynter_syntax::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
 /// A flow as a sum over some others: (which, coefficient).
-pub(super) type Row = Vec<(usize, ExprId)>;
+pub(super) type LinearForm = Vec<(usize, ExprId)>;
 
 /// Something that moves by itself: every flow follows from these.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ pub(super) struct Top {
 pub(super) struct Basis {
     pub tops: Vec<Top>,
     /// Velocity of each coordinate over tops; none where the coordinates are the tops.
-    velocities: Option<Vec<Row>>,
+    velocities: Option<Vec<LinearForm>>,
 }
 
 impl Basis {
@@ -64,7 +64,7 @@ impl Basis {
     }
 
     /// Coefficients over tops of something with coefficients over velocities: its partial velocities.
-    pub fn over(&self, system: &mut System, form: &[(usize, ExprId)]) -> Row {
+    pub fn over(&self, system: &mut System, form: &[(usize, ExprId)]) -> LinearForm {
         let Some(velocities) = &self.velocities else {
             return form.to_vec();
         };
@@ -130,10 +130,10 @@ impl Basis {
 }
 
 /// Sums of parts as a row: in order, short, without zeros.
-fn row_of(system: &mut System, parts: FxHashMap<usize, Vec<ExprId>>) -> Row {
+fn row_of(system: &mut System, parts: FxHashMap<usize, Vec<ExprId>>) -> LinearForm {
     let mut parts: Vec<(usize, Vec<ExprId>)> = parts.into_iter().collect();
     parts.sort_unstable_by_key(|entry| entry.0);
-    let mut row = Row::new();
+    let mut row = LinearForm::new();
     for (key, parts) in parts {
         if let Some(sum) = sum_of(system, &parts) {
             row.push((key, tidy(system, sum)));
@@ -286,7 +286,7 @@ fn solve(
     system: &mut System,
     mut open: Vec<Equation>,
     tops: &[Top],
-) -> Result<Vec<Row>, Box<Diagnostic>> {
+) -> Result<Vec<LinearForm>, Box<Diagnostic>> {
     let n = system.n_free();
     let mut solved: Vec<Option<FxHashMap<usize, ExprId>>> = vec![None; n];
     let mut done: Vec<(usize, Equation)> = Vec::new();

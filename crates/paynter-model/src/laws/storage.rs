@@ -230,7 +230,7 @@ impl Checker<'_> {
             Diagnostic::error(
                 code::NOT_RECIPROCAL,
                 format!(
-                    "the field {name} is not reciprocal, so a cycle of its ports would make energy"
+                    "the field {name} is not reciprocal, so a cycle through its ports would create energy"
                 ),
             )
             .fact(fact)

@@ -55,6 +55,7 @@ impl Checker<'_> {
         if !element.kind.is_junction() {
             return;
         }
+
         match element.ports[..] {
             [] => {
                 let name = self.name(id);

@@ -178,7 +178,7 @@ impl Dimension {
         }
     }
 
-    /// Of a power with an exponent given as a number; `None` if it is no fraction with a
+    /// Of a power with an exponent given as a number; `None` if it is not a fraction with a
     /// denominator up to 12 (then no unit can be written for the result).
     pub fn powf(self, exponent: f64) -> Option<Dimension> {
         if self.is_one() {

@@ -1,11 +1,11 @@
 //! Units of measurement: what `[N*m/deg]` means, and which quantities may meet.
 //!
-//! In:  the unit behind a literal or a declared name ([`ast::Unit`]).
+//! In:  the unit after a literal or a declared name ([`ast::Unit`]).
 //! Out: a [`Unit`]: how to turn a number into SI and back, and its [`Dimension`].
 //!
 //! **Invariant:** inside, every number is SI. `rad` is the number 1 and `deg` is π/180,
 //! so N·m/deg and N·m/rad differ by 57.3 and cannot be confused. `degC` and `degF` are
-//! temperatures, never differences: they have a zero point of their own and may not stand
+//! temperatures, never differences: they have a zero point of their own and may not occur
 //! in a product. `dB` is a level: it is kept apart from plain numbers by a base of its own,
 //! so that `3 [dB]` can be compared with a gain margin but can never scale a voltage.
 //!
@@ -116,7 +116,7 @@ impl Unit {
     ///
     /// # Errors
     ///
-    /// The first name that is no unit, or a `degC` inside a product, with its place.
+    /// The first name that is not an unit, or a `degC` inside a product, with its place.
     pub fn parse(unit: &ast::Unit) -> Result<Self, UnitError> {
         let mut product = Product::default();
         for factor in &unit.factors {

@@ -271,12 +271,13 @@ const HABITS: &[(&str, &str)] = &[
     ("psig", "write `psi`"),
 ];
 
-/// Guesses what was meant by a name that is no unit.
+/// Guesses what was meant by a name that is not an unit.
 pub(super) fn suggest(name: &str) -> Option<String> {
     let lower = name.to_lowercase();
     if let Some((_, meant)) = HABITS.iter().find(|(habit, _)| *habit == lower) {
         return Some((*meant).to_owned());
     }
+
     let all_names = || {
         UNITS
             .iter()
@@ -285,12 +286,14 @@ pub(super) fn suggest(name: &str) -> Option<String> {
     if let Some((right, _)) = all_names().find(|(n, _)| n.to_lowercase() == lower) {
         return Some(format!("did you mean `{right}`?"));
     }
+
     // Powers without their sign: `m/s2`, `m/s²`.
     let base = name.trim_end_matches(|c: char| digit(c).is_some());
     if base.len() < name.len() && find(base).is_some() {
         let exponent: String = name[base.len()..].chars().filter_map(digit).collect();
         return Some(format!("write `{base}^{exponent}`"));
     }
+
     // Juxtaposed units: `Nm`, `kWs`.
     let product = name.char_indices().skip(1).find_map(|(at, _)| {
         let (left, right) = name.split_at(at);
@@ -299,6 +302,7 @@ pub(super) fn suggest(name: &str) -> Option<String> {
     if product.is_some() {
         return product;
     }
+
     let with_prefixes = all_names().flat_map(|(n, row)| {
         let prefixed = PREFIXES
             .iter()

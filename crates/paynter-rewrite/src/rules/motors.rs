@@ -61,18 +61,8 @@ fn seen_from(net: &mut Net, coil: ThingId) -> Option<Step> {
     let gain = |t: ThingId| net.things[t].gain.clone().unwrap_or_default();
     let (k, ra) = (gain(side.gyrator), gain(side.resistor));
     let label = net.label(coil);
-    if !net.is_constant(&ra) {
-        net.refuse(
-            "motor",
-            &format!("{label} stays: `{ra}` may vanish, and the shaft's resistor divides by it"),
-        );
-        return None;
-    }
-    if let Some(book) = BOOKS.iter().find(|b| net.reads.contains(**b)) {
-        net.refuse(
-            "motor",
-            &format!("{label} stays: `{book}` is read, and the losses at the shaft are other ones"),
-        );
+    if let Some(why) = refusal(net, &ra) {
+        net.refuse("motor", &format!("{label} stays: {why}"));
         return None;
     }
     let shaft = net.things[side.near].name.clone()?;
@@ -80,10 +70,9 @@ fn seen_from(net: &mut Net, coil: ThingId) -> Option<Step> {
     let volts = side.sources.iter().map(|&s| gain(s));
     let volts = volts.reduce(|a, b| sum(&a, &b))?;
     let back = product(&k, &format!("{shaft}.f"));
-    let back = if side.is_forward {
-        negative(&back)
-    } else {
-        back
+    let back = match side.is_forward {
+        true => negative(&back),
+        false => back,
     };
     let current = quotient(&sum(&volts, &back), &ra);
     let images_of = |kind: Kind, own: &str| -> Images {
@@ -94,35 +83,32 @@ fn seen_from(net: &mut Net, coil: ThingId) -> Option<Step> {
             _ => vec![f],
         }
     };
-    let going: Vec<(ThingId, Images)> = [coil, side.resistor]
-        .iter()
-        .chain(&side.sources)
-        .map(|&t| (t, images_of(net.things[t].kind, &gain(t))))
-        .chain([(side.gyrator, Vec::new())])
+    let ports = [coil, side.resistor]
+        .into_iter()
+        .chain(side.sources.clone());
+    let mut going: Vec<(ThingId, Images)> = ports
+        .map(|t| (t, images_of(net.things[t].kind, &gain(t))))
         .collect();
-    if going
-        .iter()
-        .any(|(t, images)| !net.can_drop("motor", *t, images))
-    {
+    going.push((side.gyrator, Vec::new()));
+    let mut may_go = going.iter();
+    if !may_go.all(|(t, images)| net.can_drop("motor", *t, images)) {
         return None;
     }
+
+    let resistance = quotient(&square(&k), &ra);
     let text = format!(
-        "{label} moves over {} to `{shaft}`: R({}) and a torque; what the source gives and the resistor takes is counted at the shaft from now on",
+        "{label} moves over {} to `{shaft}`: R({resistance}) and a torque; what the source gives and the resistor takes is counted at the shaft from now on",
         net.label(side.gyrator),
-        quotient(&square(&k), &ra)
     );
-    let names = (
-        name_at(net, side.resistor, &shaft),
-        name_at(net, side.sources[0], &shaft),
-    );
+    let [resistor, source] = [side.resistor, side.sources[0]].map(|t| name_at(net, t, &shaft));
     let owner = net.things[side.gyrator].owner?;
-    going
-        .into_iter()
-        .for_each(|(t, images)| net.drop(t, images));
-    let resistor = net.make(names.0, Kind::R, &quotient(&square(&k), &ra), owner);
+    for (thing, images) in going {
+        net.drop(thing, images);
+    }
+    let resistor = net.make(resistor, Kind::R, &resistance, owner);
     net.bond(side.near, resistor, owner);
     let torque = quotient(&product(&k, &volts), &ra);
-    let source = net.make(names.1, Kind::Se, &torque, owner);
+    let source = net.make(source, Kind::Se, &torque, owner);
     match side.is_forward {
         true => net.bond(source, side.near, owner),
         false => net.bond(side.near, source, owner),
@@ -131,6 +117,19 @@ fn seen_from(net: &mut Net, coil: ThingId) -> Option<Step> {
         rule: "motor",
         text,
     })
+}
+
+/// Why a coil with this resistance has to stay, if it has to.
+fn refusal(net: &Net, ra: &str) -> Option<String> {
+    if !net.is_constant(ra) {
+        return Some(format!(
+            "`{ra}` may vanish, and the shaft's resistor divides by it"
+        ));
+    }
+    let book = BOOKS.iter().find(|b| net.reads.contains(**b))?;
+    Some(format!(
+        "`{book}` is read, and the losses at the shaft are other ones"
+    ))
 }
 
 fn name_at(net: &mut Net, thing: ThingId, shaft: &str) -> Option<String> {

@@ -51,30 +51,10 @@ fn move_over(net: &mut Net, element: ThingId, two_port: ThingId) -> Option<Step>
         (is_gyrator, is_behind),
     )?;
     let label = net.label(element);
-    if (moved.divides || moved.stores) && !net.is_constant(&modulus) {
-        let why = match moved.stores {
-            true => "its energy would depend on the modulus",
-            false => "it would be divided by the modulus, which may vanish",
-        };
-        net.refuse(
-            "over",
-            &format!("{label} stays: `{modulus}` is not a constant, and {why}"),
-        );
-        return None;
-    }
-    if is_gyrator && net.things[element].kind == Kind::R && !net.is_constant(&value) {
-        net.refuse(
-            "over",
-            &format!("{label} stays: `{value}` may vanish, and over the gyrator it divides"),
-        );
-        return None;
-    }
     let name = new_name(net, element, near);
-    if moved.stores && name.is_none() {
-        net.refuse(
-            "over",
-            &format!("{label} stays: a storage needs a name, so that its state can be followed"),
-        );
+    let has_name = name.is_some();
+    if let Some(why) = refusal(net, &moved, (element, two_port), has_name) {
+        net.refuse("over", &format!("{label} stays: {why}"));
         return None;
     }
     let images = images(
@@ -101,6 +81,32 @@ fn move_over(net: &mut Net, element: ThingId, two_port: ThingId) -> Option<Step>
         false => net.bond(made, near, owner),
     };
     Some(Step { rule: "over", text })
+}
+
+/// Why an element has to stay behind its two-port, if it has to.
+fn refusal(
+    net: &Net,
+    moved: &Moved,
+    (element, two_port): (ThingId, ThingId),
+    has_name: bool,
+) -> Option<String> {
+    let value = net.things[element].gain.as_ref()?;
+    let modulus = net.things[two_port].gain.as_ref()?;
+    if (moved.divides || moved.stores) && !net.is_constant(modulus) {
+        let why = match moved.stores {
+            true => "its energy would depend on the modulus",
+            false => "it would be divided by the modulus, which may vanish",
+        };
+        return Some(format!("`{modulus}` is not a constant, and {why}"));
+    }
+    let is_gyrator = net.things[two_port].kind == Kind::Gy;
+    if is_gyrator && net.things[element].kind == Kind::R && !net.is_constant(value) {
+        return Some(format!(
+            "`{value}` may vanish, and over the gyrator it divides"
+        ));
+    }
+    let is_lost = moved.stores && !has_name;
+    is_lost.then(|| "a storage needs a name, so that its state can be followed".to_owned())
 }
 
 /// f₂ = n f₁, e₁ = n e₂; e₁ = r f₂, e₂ = r f₁.

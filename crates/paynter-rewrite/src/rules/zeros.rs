@@ -73,52 +73,18 @@ fn idle_source(net: &mut Net, source: ThingId, junction: ThingId) -> Option<Step
 fn held(net: &mut Net, source: ThingId, junction: ThingId) -> Option<Step> {
     let kind = net.things[source].kind;
     let shared = net.things[junction].kind.shared();
-    let bonds = net.at(junction);
     // What holds it carries the rest, which nobody may ask for.
-    if !net.can_drop(
-        "zero",
-        source,
-        &vec![
-            (shared, zero_image()),
-            ("power", zero_image()),
-            ("energy", zero_image()),
-        ],
-    ) || !net.can_drop("zero", junction, &vec![(shared, zero_image())])
-    {
+    let carried: Images = vec![
+        (shared, zero_image()),
+        ("power", zero_image()),
+        ("energy", zero_image()),
+    ];
+    let own: Images = vec![(shared, zero_image())];
+    if !net.can_drop("zero", source, &carried) || !net.can_drop("zero", junction, &own) {
         return None;
     }
-    let mut fallen: Vec<(ThingId, Images)> = Vec::new();
-    let mut kept: Vec<(BondId, ThingId)> = Vec::new();
-    for &bond in &bonds {
-        let other = net.across(bond, junction);
-        if other == source {
-            continue;
-        }
-        if !net.is_plain(bond) {
-            return None;
-        }
-        let other_kind = net.things[other].kind;
-        match other_kind {
-            Kind::Zero | Kind::One if other_kind != net.things[junction].kind => {}
-            _ if other_kind.is_one_port() => {
-                let name = net.things[other].name.clone().unwrap_or_default();
-                // A start value of something else gives it a constant that is not zero.
-                if !["p", "q"]
-                    .iter()
-                    .all(|q| net.may_tie(&format!("{name}.{q}")))
-                {
-                    return None;
-                }
-                let images = at_rest(net, other, kind)?;
-                if !net.can_drop("zero", other, &images) {
-                    return None;
-                }
-                fallen.push((other, images));
-            }
-            Kind::Zero | Kind::One => return None,
-            _ => kept.push((bond, other)),
-        }
-    }
+    let Around { fallen, kept } = around(net, source, junction)?;
+
     let mut names: Vec<String> = fallen.iter().map(|(t, _)| net.label(*t)).collect();
     names.sort();
     let what = match kind {
@@ -140,28 +106,62 @@ fn held(net: &mut Net, source: ThingId, junction: ThingId) -> Option<Step> {
     }
     for (thing, images) in fallen {
         // A momentum that nothing changes stays at its start, zero; so does a displacement.
-        let letter = if net.things[thing].kind == Kind::I {
-            "p"
-        } else {
-            "q"
+        let letter = match net.things[thing].kind {
+            Kind::I => Some("p"),
+            Kind::C => Some("q"),
+            _ => None,
         };
-        if let (Some(name), Kind::I | Kind::C) =
-            (net.things[thing].name.clone(), net.things[thing].kind)
-        {
+        if let (Some(name), Some(letter)) = (net.things[thing].name.clone(), letter) {
             net.tie(&format!("{name}.{letter}"), "0");
         }
         net.drop(thing, images);
     }
-    net.drop(
-        source,
-        vec![
-            (shared, zero_image()),
-            ("power", zero_image()),
-            ("energy", zero_image()),
-        ],
-    );
-    net.drop(junction, vec![(shared, zero_image())]);
+    net.drop(source, carried);
+    net.drop(junction, own);
     Some(Step { rule: "zero", text })
+}
+
+/// What is bonded to a junction that is held at zero.
+struct Around {
+    /// One-ports that fall away, with what they are from then on.
+    fallen: Vec<(ThingId, Images)>,
+    /// Two-ports, which are held at their other side.
+    kept: Vec<(BondId, ThingId)>,
+}
+
+/// Sorts what is bonded to a junction beside its source; none if something there has to stay.
+fn around(net: &mut Net, source: ThingId, junction: ThingId) -> Option<Around> {
+    let by = net.things[source].kind;
+    let (mut fallen, mut kept) = (Vec::new(), Vec::new());
+    for bond in net.at(junction) {
+        let other = net.across(bond, junction);
+        if other == source {
+            continue;
+        }
+        if !net.is_plain(bond) {
+            return None;
+        }
+        let kind = net.things[other].kind;
+        match kind {
+            Kind::Zero | Kind::One if kind != net.things[junction].kind => {}
+            _ if kind.is_one_port() => {
+                let name = net.things[other].name.clone().unwrap_or_default();
+                // A start value of something else gives it a constant that is not zero.
+                let is_free = |q: &&str| net.may_tie(&format!("{name}.{q}"));
+                if !["p", "q"].iter().all(is_free) {
+                    return None;
+                }
+                let images = at_rest(net, other, by)?;
+                if !net.can_drop("zero", other, &images) {
+                    return None;
+                }
+                fallen.push((other, images));
+            }
+            Kind::Zero | Kind::One => return None,
+            _ => kept.push((bond, other)),
+        }
+    }
+    Some(Around { fallen, kept })
 }
 
 /// What an element does whose effort (held by Se) or flow (held by Sf) is zero; none if it may act all the same.

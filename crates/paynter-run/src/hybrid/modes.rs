@@ -130,6 +130,7 @@ impl HybridRun<'_> {
         if is_switch.iter().all(|&is| is) {
             return None;
         }
+
         let mut open = Configuration {
             conducting: vec![false; is_switch.len()],
             sliding: Vec::new(),
@@ -425,7 +426,7 @@ impl HybridRun<'_> {
         let snapshot = self
             .configurations
             .probe(candidate, at.step, at.x, at.discrete)?;
-        // A configuration without a probe has equations; one without equations is no candidate either.
+        // A configuration without a probe has equations; one without equations is not a candidate either.
         self.configurations.get(candidate)?;
         Some(self.wrong_in(candidate, &snapshot))
     }

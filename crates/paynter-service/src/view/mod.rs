@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use names::{indexed, kind_text, path_text, tight};
 pub use read::{BondPlace, Reading, is_element, read_model};
+pub use strokes::{Whole, bonds_behind};
 
 /// One level of a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -224,6 +225,9 @@ pub struct Bond {
     pub decided: Option<Decided>,
     /// The bond of a storage in derivative form.
     pub is_derivative: bool,
+    /// The bond of a storage in integral form, wished for or following from others.
+    #[serde(default)]
+    pub is_integral: bool,
     /// Demands on this bond contradict each other.
     pub is_conflict: bool,
     /// Why it has its stroke, first cause first.
@@ -301,6 +305,9 @@ pub struct Structure {
     pub dependent: Vec<String>,
     /// Algebraic loops, each as the variables on it.
     pub loops: Vec<Vec<String>>,
+    /// The bonds of the view that each of them runs over, by id, in the order of the loop.
+    #[serde(default)]
+    pub loop_bonds: Vec<Vec<String>>,
     /// Conflicts, in words.
     pub conflicts: Vec<String>,
     /// The assignment step by step: each decision with what follows from it.
@@ -318,15 +325,9 @@ pub fn view_of(
     model: &str,
     messages: &[Message],
 ) -> Option<View> {
-    let mut reading = read_model(analysis, document, model)?;
-    let (start, end) = reading.view.range.bytes;
-    let inside = |m: &Message| m.range.bytes.0 >= start && m.range.bytes.0 <= end;
-    let has_errors = messages
-        .iter()
-        .any(|m| m.severity == Severity::Error && (inside(m) || m.range.bytes == (0, 0)));
-    reading.view.has_errors = has_errors || !reading.view.unresolved.is_empty();
+    let mut reading = read(analysis, document, model, messages)?;
     if let Some(flat) = analysis.flat(model) {
-        strokes::add_strokes(&mut reading, &flat);
+        strokes::add_strokes(&mut reading, &Whole::itself(&flat.graph), &flat.causality);
         if flat.is_open {
             reading.view.assumes = Some(
                 "strokes are those of the model alone, with efforts given at its open ports"
@@ -337,6 +338,40 @@ pub fn view_of(
     let mut view = reading.view;
     place_messages(&mut view, messages);
     Some(view)
+}
+
+/// Makes the view of a model as a part of another one, which `way` leads to from `top` of the text `whole`: its strokes
+/// are those that it has there. None if the other model has no graph, or no such part.
+pub fn view_inside(
+    (analysis, document, messages): (&Analysis, &Document, &[Message]),
+    model: &str,
+    (whole, top): (&Analysis, &str),
+    way: &[String],
+) -> Option<View> {
+    let mut reading = read(analysis, document, model, messages)?;
+    let flat = whole.flat(top)?;
+    let graph = (&*flat.graph, &whole.project);
+    let inside = Whole::inside(graph, &analysis.project, way)?;
+    strokes::add_strokes(&mut reading, &inside, &flat.causality);
+    let mut view = reading.view;
+    place_messages(&mut view, messages);
+    Some(view)
+}
+
+fn read<'a>(
+    analysis: &Analysis,
+    document: &'a Document,
+    model: &str,
+    messages: &[Message],
+) -> Option<Reading<'a>> {
+    let mut reading = read_model(analysis, document, model)?;
+    let (start, end) = reading.view.range.bytes;
+    let inside = |m: &Message| m.range.bytes.0 >= start && m.range.bytes.0 <= end;
+    let has_errors = messages
+        .iter()
+        .any(|m| m.severity == Severity::Error && (inside(m) || m.range.bytes == (0, 0)));
+    reading.view.has_errors = has_errors || !reading.view.unresolved.is_empty();
+    Some(reading)
 }
 
 /// Hangs messages on the nodes and bonds they point at: the smallest that holds the place.

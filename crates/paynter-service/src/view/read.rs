@@ -590,6 +590,7 @@ impl<'a> Reader<'a> {
             stroke: None,
             decided: None,
             is_derivative: false,
+            is_integral: false,
             is_conflict: false,
             reasons: Vec::new(),
             dimension: None,

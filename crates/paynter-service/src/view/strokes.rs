@@ -1,6 +1,6 @@
 //! Brings strokes, reasons and domains of the flat graph back to what the text writes.
 //!
-//! In:  a reading, and the flat graph of the same model.
+//! In:  a reading, and a flat graph that the model is the whole of, or a part in.
 //! Out: the same reading with strokes, forms, domains and the structure filled in.
 //!
 //! A bond of the flat graph stands at the arrow of the outermost part it passes; of those at an arrow of this
@@ -10,35 +10,124 @@
 
 use super::read::Reading;
 use super::{Bond, Decided, Form, Node, NodeSort, StrokeAt, Structure};
-use crate::analysis::Flat;
 use paynter::model::causality::report::VariableNames;
 use paynter::model::causality::{
     Causality, ConflictKind, Status, StorageForm, conflict_diagnostic, steps, why,
 };
 use paynter::model::graph::{BondGraph, BondId, ElementId, End, Stroke};
-use paynter::symbolic::{Names, PathId};
-use paynter::syntax::Span;
+use paynter::model::project::Project;
+use paynter::symbolic::{Names, PathId, SymbolId};
+use paynter::syntax::{FileId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reasons are written for models up to this size; larger ones are asked for bond by bond.
 const MAX_BONDS_WITH_REASONS: usize = 500;
 
-/// Fills in what the flat graph knows.
-pub fn add_strokes(reading: &mut Reading<'_>, flat: &Flat) {
-    let (graph, causality) = (&*flat.graph, &*flat.causality);
-    let homes = find_homes(reading, graph);
-    let in_conflict = bonds_in_conflict(causality);
-    let mut at_arrow: BTreeMap<Span, Vec<BondId>> = BTreeMap::new();
-    for (index, bond) in graph.bonds.iter().enumerate() {
-        let id = BondId(index as u32);
-        if is_of_this_level(graph, id) {
-            at_arrow
-                .entry(graph.span(bond.origin))
-                .or_default()
-                .push(id);
+/// A flat graph, and the part of it that a text stands for: the model itself, or a part in it.
+pub struct Whole<'a> {
+    graph: &'a BondGraph,
+    /// The part whose text is read; the root for the model itself.
+    base: PathId,
+    /// Files of the text's project as files of the graph's.
+    files: BTreeMap<FileId, FileId>,
+}
+
+impl<'a> Whole<'a> {
+    /// The model itself: text and graph are of one project.
+    pub fn itself(graph: &'a BondGraph) -> Self {
+        Whole {
+            graph,
+            base: Names::ROOT,
+            files: BTreeMap::new(),
         }
     }
-    let has_reasons = graph.bonds.len() <= MAX_BONDS_WITH_REASONS;
+
+    /// A graph of `project`, and what lies in it at the end of `way`; the text to be compared with it is of the project
+    /// `own`. None if there is no such part.
+    pub fn inside(
+        (graph, project): (&'a BondGraph, &Project),
+        own: &Project,
+        way: &[String],
+    ) -> Option<Self> {
+        let mut files = BTreeMap::new();
+        for (id, source) in own.sources.files() {
+            let mut same = project.sources.files().filter(|f| f.1.text == source.text);
+            files.extend(same.next().map(|(found, _)| (id, found)));
+        }
+        Some(Whole {
+            graph,
+            base: part_at(graph, way)?,
+            files,
+        })
+    }
+
+    /// A place of the text as one of the graph; one in a file that the graph does not know is nowhere.
+    fn place(&self, span: Span) -> Span {
+        if self.files.is_empty() {
+            return span;
+        }
+        match self.files.get(&span.file) {
+            Some(&file) => Span { file, ..span },
+            None => Span::default(),
+        }
+    }
+
+    /// The ancestor of a path that is a child of the part; none for the part itself and what lies elsewhere.
+    fn child(&self, path: PathId) -> Option<PathId> {
+        let names = &self.graph.signals.names;
+        let mut at = path;
+        loop {
+            let parent = names.parent(at)?;
+            if parent == self.base {
+                return Some(at);
+            }
+            at = parent;
+        }
+    }
+}
+
+/// The part that a way of instances leads to.
+fn part_at(graph: &BondGraph, way: &[String]) -> Option<PathId> {
+    if way.is_empty() {
+        return Some(Names::ROOT);
+    }
+    let names = &graph.signals.names;
+    let wanted = way.join(".");
+    let up = |path: PathId| std::iter::successors(Some(path), |p| names.parent(*p));
+    let parts: BTreeSet<PathId> = graph.elements.iter().flat_map(|e| up(e.part)).collect();
+    parts.into_iter().find(|&p| names.display(p) == wanted)
+}
+
+/// The scalar bonds of the graph behind each bond of a view, in the order of the view.
+pub fn bonds_behind(reading: &Reading<'_>, whole: &Whole<'_>) -> Vec<Vec<BondId>> {
+    bonds_between(reading, whole, &find_homes(reading, whole))
+}
+
+fn bonds_between(
+    reading: &Reading<'_>,
+    whole: &Whole<'_>,
+    homes: &[Option<usize>],
+) -> Vec<Vec<BondId>> {
+    let graph = whole.graph;
+    let mut at_arrow: BTreeMap<Span, Vec<BondId>> = BTreeMap::new();
+    // Bonds that leave the part: their arrows stand outside of it.
+    let mut at_port: BTreeMap<String, Vec<BondId>> = BTreeMap::new();
+    for (index, bond) in graph.bonds.iter().enumerate() {
+        let id = BondId(index as u32);
+        if !is_of_this_level(whole, id) {
+            continue;
+        }
+        let place = graph.span(bond.origin);
+        at_arrow.entry(place).or_default().push(id);
+        for passage in graph.passages_of(id) {
+            let names = &graph.signals.names;
+            if names.parent(passage.port) == Some(whole.base) && whole.base != Names::ROOT {
+                let (text, index) = names.last(passage.port);
+                let name = index.map_or_else(|| text.to_owned(), |i| format!("{text}[{i}]"));
+                at_port.entry(name).or_default().push(id);
+            }
+        }
+    }
     let nodes = &reading.view.nodes;
     let index_of: BTreeMap<&str, usize> = nodes
         .iter()
@@ -49,18 +138,39 @@ pub fn add_strokes(reading: &mut Reading<'_>, flat: &Flat) {
     for place in &reading.bond_places {
         *n_at_arrow.entry(place.arrow_span).or_default() += 1;
     }
-    for (bond, place) in reading.view.bonds.iter_mut().zip(&reading.bond_places) {
-        let Some(candidates) = at_arrow.get(&place.arrow_span) else {
-            continue;
-        };
-        let is_alone = n_at_arrow.get(&place.arrow_span) == Some(&1);
+    let pairs = reading.view.bonds.iter().zip(&reading.bond_places);
+    let found = pairs.map(|(bond, place)| {
         let ends = [&bond.from.node, &bond.to.node].map(|id| index_of.get(id.as_str()).copied());
-        let mine: Vec<BondId> = candidates
-            .iter()
-            .copied()
-            .filter(|&b| is_alone || joins(graph, b, &homes, ends, nodes))
-            .collect();
-        fill_bond(bond, graph, causality, &mine);
+        let is_port = |end: Option<usize>| {
+            end.filter(|&i| nodes[i].sort == NodeSort::Port && whole.base != Names::ROOT)
+        };
+        let port = ends.into_iter().find_map(is_port);
+        let candidates = match port {
+            Some(i) => at_port.get(&nodes[i].id),
+            None => at_arrow.get(&whole.place(place.arrow_span)),
+        };
+        let is_alone = port.is_none() && n_at_arrow.get(&place.arrow_span) == Some(&1);
+        let mine = candidates.into_iter().flatten().copied();
+        mine.filter(|&b| is_alone || joins(graph, b, homes, ends, nodes))
+            .collect()
+    });
+    found.collect()
+}
+
+/// Fills in what the flat graph knows.
+pub fn add_strokes(reading: &mut Reading<'_>, whole: &Whole<'_>, causality: &Causality) {
+    let graph = whole.graph;
+    let homes = find_homes(reading, whole);
+    let behind = bonds_between(reading, whole, &homes);
+    let in_conflict = bonds_in_conflict(causality);
+    let has_reasons = graph.bonds.len() <= MAX_BONDS_WITH_REASONS;
+    let mut view_bonds: BTreeMap<BondId, String> = BTreeMap::new();
+    for (bond, mine) in reading.view.bonds.iter_mut().zip(&behind) {
+        if mine.is_empty() {
+            continue;
+        }
+        fill_bond(bond, graph, causality, mine);
+        view_bonds.extend(mine.iter().map(|&b| (b, bond.id.clone())));
         bond.is_conflict = mine.iter().any(|b| in_conflict.contains(b));
         if bond.is_conflict {
             bond.decided = Some(Decided::Conflict);
@@ -70,11 +180,14 @@ pub fn add_strokes(reading: &mut Reading<'_>, flat: &Flat) {
         }
     }
     fill_nodes(&mut reading.view.nodes, graph, causality, &homes);
-    reading.view.structure = Some(structure(graph, causality));
+    let mut structure = structure(graph, causality);
+    structure.loop_bonds = loop_bonds(graph, causality, &view_bonds);
+    reading.view.structure = Some(structure);
 }
 
 /// For each element of the flat graph the node of the view that it belongs to.
-fn find_homes(reading: &Reading<'_>, graph: &BondGraph) -> Vec<Option<usize>> {
+fn find_homes(reading: &Reading<'_>, whole: &Whole<'_>) -> Vec<Option<usize>> {
+    let graph = whole.graph;
     let nodes = &reading.view.nodes;
     let by_id: BTreeMap<&str, usize> = nodes
         .iter()
@@ -88,24 +201,20 @@ fn find_homes(reading: &Reading<'_>, graph: &BondGraph) -> Vec<Option<usize>> {
             .or_else(|| reading.names.get(text))?;
         by_id.get(id.as_str()).copied()
     };
-    let by_span: BTreeMap<Span, usize> = reading
-        .node_spans
-        .iter()
-        .enumerate()
-        .map(|(i, s)| (*s, i))
-        .collect();
+    let spans: Vec<Span> = (reading.node_spans.iter().map(|s| whole.place(*s))).collect();
+    let by_span: BTreeMap<Span, usize> = spans.iter().enumerate().map(|(i, s)| (*s, i)).collect();
     let names = &graph.signals.names;
     let elements = graph.elements.iter().map(|element| {
-        if element.part != Names::ROOT {
-            let (text, index) = names.last(top(names, element.part));
+        if element.part != whole.base {
+            let (text, index) = names.last(whole.child(element.part)?);
             return by_name(text, index);
         }
         let group = element
             .part_of
             .and_then(|(g, _)| graph.groups.get(g.0 as usize));
         let name = group.and_then(|g| g.name).or(element.name);
-        if let Some(name) = name {
-            let (text, index) = names.last(top(names, name));
+        if let Some(name) = name.and_then(|name| whole.child(name)) {
+            let (text, index) = names.last(name);
             return by_name(text, index);
         }
         let origin = group.map_or(element.origin, |g| g.origin);
@@ -114,43 +223,33 @@ fn find_homes(reading: &Reading<'_>, graph: &BondGraph) -> Vec<Option<usize>> {
             // What closes an open port stands at the port's name.
             let holds =
                 |s: &Span| s.file == span.file && s.start <= span.start && span.end <= s.end;
-            let spans = reading.node_spans.iter().enumerate();
-            let held = spans.filter(|(_, s)| holds(s));
+            let held = spans.iter().enumerate().filter(|(_, s)| holds(s));
             held.min_by_key(|(_, s)| s.end - s.start).map(|(i, _)| i)
         })
     });
     elements.collect()
 }
 
-/// The ancestor of a path that is a child of the root.
-fn top(names: &Names, path: PathId) -> PathId {
-    let mut at = path;
-    while let Some(parent) = names.parent(at) {
-        if parent == Names::ROOT {
-            break;
-        }
-        at = parent;
-    }
-    at
-}
-
-/// Tells whether a bond was written in the top model: it does not lie wholly inside of one part.
-fn is_of_this_level(graph: &BondGraph, bond: BondId) -> bool {
-    let names = &graph.signals.names;
+/// Tells whether a bond was written in the part itself: it does not lie wholly inside of one of its parts, nor outside.
+fn is_of_this_level(whole: &Whole<'_>, bond: BondId) -> bool {
+    let graph = whole.graph;
     let ends = graph.bond(bond);
     let parts = [ends.tail, ends.head].map(|end| graph.element(end.element).part);
-    if parts.contains(&Names::ROOT) {
+    if parts.contains(&whole.base) {
         return true;
     }
-    let [tail, head] = parts.map(|p| top(names, p));
+    let [tail, head] = parts.map(|p| whole.child(p));
+    if tail.is_none() && head.is_none() {
+        return false;
+    }
     tail != head
         || graph
             .passages_of(bond)
             .iter()
-            .any(|p| names.parent(p.port) == Some(tail))
+            .any(|p| graph.signals.names.parent(p.port) == tail)
 }
 
-/// Tells whether a flat bond joins the two nodes; a tuple joins where one of its members does.
+/// Tells whether a flat bond joins the two nodes; a tuple joins where one of its members does, a port whatever is outside.
 fn joins(
     graph: &BondGraph,
     bond: BondId,
@@ -162,7 +261,7 @@ fn joins(
     let matches = |end: End, node: Option<usize>| {
         let home = homes.get(end.element.0 as usize).copied().flatten();
         let (Some(home), Some(node)) = (home, node) else {
-            return false;
+            return home.is_none() && node.is_some_and(|i| nodes[i].sort == NodeSort::Port);
         };
         home == node
             || nodes[node].sort == NodeSort::Tuple && nodes[node].members.contains(&nodes[home].id)
@@ -190,12 +289,14 @@ fn fill_bond(bond: &mut Bond, graph: &BondGraph, causality: &Causality, mine: &[
         Status::Chosen => Decided::Chosen,
         Status::Open => Decided::Conflict,
     });
-    bond.is_derivative = mine.iter().any(|&b| {
+    let has_form = |b: BondId, form: StorageForm| {
         let flat = graph.bond(b);
-        [flat.tail, flat.head].into_iter().any(|end| {
-            causality.form(graph, end.element, end.port) == Some(StorageForm::Derivative)
-        })
-    });
+        let ends = [flat.tail, flat.head].into_iter();
+        let mut forms = ends.map(|end| causality.form(graph, end.element, end.port));
+        forms.any(|found| found == Some(form))
+    };
+    bond.is_derivative = (mine.iter()).any(|&b| has_form(b, StorageForm::Derivative));
+    bond.is_integral = (mine.iter()).all(|&b| has_form(b, StorageForm::Integral));
 }
 
 fn domain(graph: &BondGraph, id: Option<paynter::model::graph::DomainId>) -> Option<String> {
@@ -261,6 +362,31 @@ fn fill_nodes(
     }
 }
 
+/// The bonds of the view whose efforts and flows are on each algebraic loop.
+fn loop_bonds(
+    graph: &BondGraph,
+    causality: &Causality,
+    view_bonds: &BTreeMap<BondId, String>,
+) -> Vec<Vec<String>> {
+    if causality.loops.is_empty() {
+        return Vec::new();
+    }
+    let mut carriers = BTreeMap::new();
+    for (index, bond) in graph.bonds.iter().enumerate() {
+        let id = BondId(index as u32);
+        carriers.extend([(bond.effort, id), (bond.flow, id)]);
+    }
+    let bonds_of = |path: &[SymbolId]| {
+        let mut found: Vec<String> = Vec::new();
+        for bond in path.iter().filter_map(|s| carriers.get(s)) {
+            let id = view_bonds.get(bond).filter(|id| !found.contains(id));
+            found.extend(id.cloned());
+        }
+        found
+    };
+    causality.loops.iter().map(|l| bonds_of(&l.path)).collect()
+}
+
 fn structure(graph: &BondGraph, causality: &Causality) -> Structure {
     let names = VariableNames::new(graph);
     let state = |end: &End| {
@@ -289,6 +415,7 @@ fn structure(graph: &BondGraph, causality: &Causality) -> Structure {
             .map(|d| state(&d.storage))
             .collect(),
         loops: causality.loops.iter().map(|l| variables(&l.path)).collect(),
+        loop_bonds: Vec::new(),
         conflicts: causality
             .conflicts
             .iter()

@@ -91,12 +91,37 @@ fn rows<const S: usize>(data: &mut [f64]) -> [&mut [f64]; S] {
     })
 }
 
+/// The errors of fifth order, of fifth order across, and of third order, from the stages that the step weighs.
+#[inline]
+fn estimate_errors(
+    [error5, across5, error3]: [&mut [f64]; N_ERRORS],
+    weighed: [&[f64]; 8],
+    h: f64,
+) {
+    let n = error5.len();
+    let weighed = weighed.map(|stage| &stage[..n]);
+    let (across5, error3) = (&mut across5[..n], &mut error3[..n]);
+    for i in 0..n {
+        let first = weighed[0][i];
+        let (mut sum5, mut across, mut sum3) = (E5[0] * first, E5_ACROSS[0] * first, E3[0] * first);
+        for j in 1..8 {
+            sum5 += E5[j] * weighed[j][i];
+            across += E5_ACROSS[j] * weighed[j][i];
+            sum3 += E3[j] * weighed[j][i];
+        }
+        error5[i] = h * sum5;
+        across5[i] = h * across;
+        error3[i] = h * sum3;
+    }
+}
+
 impl Formula for Dop853 {
     const ERROR_ORDER: f64 = 8.0;
     const BETA: f64 = 0.0;
     const MAX_GROWTH: f64 = 6.0;
     /// Neither the step nor its error estimate weighs the first stages after the start.
     const NODES: &'static [f64] = coefficients::C.split_at(11).0.split_at(5).1;
+    const IS_EXPLICIT: bool = true;
     /// Along the negative real axis (Hairer & Wanner, *Solving ODEs II*, §IV.2).
     const STABILITY_LIMIT: f64 = 6.1;
 
@@ -157,24 +182,7 @@ impl Formula for Dop853 {
 
         let weighed: [&[f64]; 8] = [k1, k6, k7, k8, k9, k10, k11, k12];
         combine(y1, y0, h, B, weighed);
-        let n = y1.len();
-        let weighed = weighed.map(|stage| &stage[..n]);
-        let [error5, error5_across, error3] = rows::<N_ERRORS>(&mut self.errors);
-        let (error5, error5_across, error3) =
-            (&mut error5[..n], &mut error5_across[..n], &mut error3[..n]);
-        for i in 0..n {
-            let first = weighed[0][i];
-            let (mut sum5, mut across, mut sum3) =
-                (E5[0] * first, E5_ACROSS[0] * first, E3[0] * first);
-            for j in 1..8 {
-                sum5 += E5[j] * weighed[j][i];
-                across += E5_ACROSS[j] * weighed[j][i];
-                sum3 += E3[j] * weighed[j][i];
-            }
-            error5[i] = h * sum5;
-            error5_across[i] = h * across;
-            error3[i] = h * sum3;
-        }
+        estimate_errors(rows::<N_ERRORS>(&mut self.errors), weighed, h);
         Ok(())
     }
 
@@ -224,7 +232,7 @@ impl Formula for Dop853 {
         let (k12, k13) = self.k[(N_STAGES - 2) * n..].split_at_mut(n);
         let p13 = &mut self.rates[(N_WEIGHED - 1) * n_quadratures..];
         cx.rhs_and_rates(step.t1, y1, k13, p13)?;
-        // Stages 12 and 13 stand at the same time, unless the projection moved the latter.
+        // Stages 12 and 13 are at the same time, unless the projection moved the latter.
         self.stiffness = if moved {
             None
         } else {
@@ -337,6 +345,7 @@ impl Dop853 {
         let n = y0.len();
         let mut y = std::mem::take(&mut self.stage);
         self.interpolate_whole(DEFECT_AT, h, y0, y1, &mut y);
+
         // The error of the accepted step has been used; its place is free.
         let outcome = cx.rhs(t0 + DEFECT_AT * h, &y, &mut self.errors[..n]);
         self.stage = y;
@@ -345,6 +354,7 @@ impl Dop853 {
         let dense = |row: usize| &self.dense[row * n..(row + 1) * n];
         let [d4, d5, d6, d7] = [3, 4, 5, 6].map(dense);
         let (theta, rest) = (DEFECT_AT, 1.0 - DEFECT_AT);
+
         for i in 0..n {
             let gap = y1[i] - y0[i];
             let bend = h * f0[i] - gap;
@@ -399,11 +409,13 @@ impl Dop853 {
             right.method.k[..n].copy_from_slice(&left.method.k[last..]);
             outcome = right.pass(cx, second, inverse_scale);
         }
+
         match outcome {
             Err(trouble) if trouble.is_fatal() => return Err(trouble),
             Err(_) => return Ok(f64::INFINITY),
             Ok(()) => {}
         }
+
         let gaps = y1.iter().zip(&right.y1).map(|(a, b)| a - b);
         self.errors[..n]
             .iter_mut()

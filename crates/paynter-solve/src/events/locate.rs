@@ -30,10 +30,12 @@ impl Guards {
                 break (earliest, t_event);
             }
         };
+
         if let Some(h) = self.closer_look_at(cx, dense, t_event) {
             self.brackets = brackets;
             return Ok(Found::LookCloser(h));
         }
+
         self.fired.clear();
         for &(guard, bracket) in &brackets {
             if bracket.a > earliest + width || bracket.b > t_event {
@@ -44,9 +46,11 @@ impl Guards {
             let has_jumped = size > JUMP_SHARE * self.scale[guard];
             self.tell(guard, if has_jumped { 0.0 } else { 2.0 * size });
         }
+
         self.brackets = brackets;
         self.tell_what_arrives(cx, t_event);
         self.start.copy_from_slice(&self.values);
+        self.silence_noise(cx, t_event);
         self.note_events(t_event)?;
         Ok(Found::Event(t_event))
     }

@@ -6,7 +6,7 @@
 //!      jump or turn back.
 //!
 //! **Invariant:** each guard has a side that was told to the system. Every change of side is
-//! told once, so the crossings of one guard alternate. A guard that stands on its surface
+//! told once, so the crossings of one guard alternate. A guard that is on its surface
 //! (value within rounding of zero after an event) keeps the told side until it leaves the
 //! surface; this is what keeps a bouncing ball from falling through the floor.
 //!
@@ -34,7 +34,7 @@ const TIME_ULPS: f64 = 4.0;
 const EXCURSION_SHARE: f64 = 0.02;
 /// The trend of a guard after an event is taken over this part of a step.
 const TREND_SHARE: f64 = 1e-3;
-/// A guard whose value its motion makes up for in this part of the trend stands on its surface: what is iterated is not
+/// A guard whose value its motion makes up for in this part of the trend is on its surface: what is iterated is not
 /// known better, and nothing says how large it will be.
 const SURFACE_SHARE: f64 = 1e-6;
 /// A slope that foretells less than this part of a change is none: what moves the guard is of a higher order.
@@ -49,7 +49,7 @@ const LARGEST_ERROR_AT_EVENT: f64 = 30.0;
 const CLOSEST_LOOK: f64 = 16.0;
 /// The step is then a little longer, so that the event lies within it.
 const BEYOND_EVENT: f64 = 1.02;
-/// A guard that crosses within so many smallest steps stands at the edge beyond which a law may have no value.
+/// A guard that crosses within so many smallest steps is at the edge beyond which a law may have no value.
 const EDGE_STEPS: f64 = 256.0;
 /// A value of this size is zero, and its sign tells the side on which the system takes the guard to be.
 const ZERO_WITH_A_SIDE: f64 = 1e-290;
@@ -57,12 +57,17 @@ const ZERO_WITH_A_SIDE: f64 = 1e-290;
 /// threshold needs about ten of them, since what differs by roundings is equal.
 const CHATTER_COUNT: usize = 16;
 const CHATTER_WINDOW: f64 = 1000.0;
+/// A guard that has fired so often, with no more than so many steps between, may be noise. Chattering shows before.
+const LONG_STREAK: usize = 2 * CHATTER_COUNT;
+const STEPS_BETWEEN: usize = 8;
+/// Steps for which a guard stays silenced.
+const STEPS_OF_SILENCE: usize = 1000;
 
 /// The guards of a system, with the sides told to it.
 pub(crate) struct Guards {
     /// +1 or −1: the side last told.
     told: Vec<f64>,
-    /// Half-width of the surface the guard stands on since its last event; 0 if it has left.
+    /// Half-width of the surface the guard is on since its last event; 0 if it has left.
     band: Vec<f64>,
     /// Whether the guard was told to turn back since its last event, because of its trend.
     turned: Vec<bool>,
@@ -87,6 +92,10 @@ pub(crate) struct Guards {
     step: (f64, f64),
     inverse_scale: Vec<f64>,
     recent: Vec<[f64; CHATTER_COUNT]>,
+    /// Of each guard how often it has fired in a row, in nearly every step, and the steps of the run at the last time.
+    streaks: Vec<(usize, usize)>,
+    /// Guards that are silenced, each until so many steps of the run.
+    silenced: Vec<(usize, usize)>,
 }
 
 /// Outcome of a search.
@@ -135,6 +144,8 @@ impl Guards {
             step: (0.0, 0.0),
             inverse_scale: vec![0.0; n],
             recent: vec![[f64::NEG_INFINITY; CHATTER_COUNT]; n_guards],
+            streaks: vec![(0, 0); n_guards],
+            silenced: Vec::new(),
         }
     }
 
@@ -275,6 +286,7 @@ impl Guards {
         if known != Ok(true) || cx.system.algebraic().contains(&true) {
             return None;
         }
+
         let reach = EDGE_STEPS * min_step(t);
         let wait = |this: &Self, guard: usize| {
             let speed = -this.told[guard] * this.slopes[guard];
@@ -285,6 +297,7 @@ impl Guards {
                 f64::INFINITY
             }
         };
+
         let is_near = |wait: f64| (0.0..=reach).contains(&wait);
         let waits: Vec<f64> = (0..self.told.len())
             .map(|guard| wait(self, guard))
@@ -298,12 +311,14 @@ impl Guards {
         for (y, rate) in y.iter_mut().zip(&self.rate) {
             *y += ahead * rate;
         }
+
         for (guard, wait) in waits.into_iter().enumerate() {
             if is_near(wait) {
                 let band = 2.0 * (ahead * self.slopes[guard]).abs();
                 self.tell(guard, band);
             }
         }
+
         self.note_events(t + ahead).ok()?;
         Some(ahead)
     }
@@ -314,6 +329,7 @@ impl Guards {
     }
 
     fn take_samples(&mut self, cx: &mut Context<'_>, dense: &dyn Dense) -> Result<(), Failure> {
+        self.end_silence(cx);
         for part in 0..PARTS {
             let t = sample_time(dense, part + 1);
             dense.eval(t, &mut self.y);
@@ -422,6 +438,7 @@ impl Guards {
             }
             (b, v_b) = (t, v);
         }
+
         if self.turned[guard] {
             // It was sent back and did not get away, as far as this step can show.
             let closer = EXCURSION_SHARE * h;
@@ -434,6 +451,7 @@ impl Guards {
             }
             self.closer = self.closer.min(closer);
         }
+
         Ok(Bracket {
             a: start,
             b,
@@ -519,6 +537,7 @@ impl Guards {
         let depth = -self.noise(guard);
         let mut points: [(f64, f64); 3] = std::array::from_fn(|i| (times[i], v[i]));
         let (mut left, mut right) = (times[0], times[2]);
+
         // At a kink parabolas tell nothing: they are believed once one has foretold a value.
         let mut is_foretold = false;
         // Each round shrinks the bracket by a third at least, or gains digits by parabolas.
@@ -540,22 +559,8 @@ impl Guards {
             if round >= 3 && is_settled && is_foretold || right - left <= time_width(dense) {
                 return Ok(None);
             }
-            let width = right - left;
             let is_useful = vertex > left && vertex < right && v_vertex <= v_best && round % 4 != 3;
-            let mut t = if is_useful {
-                vertex
-            } else if best - left > right - best {
-                best - 0.381_966 * (best - left)
-            } else {
-                best + 0.381_966 * (right - best)
-            };
-            if (t - best).abs() < 1e-3 * width {
-                t = if best - left > right - best {
-                    best - 1e-3 * width
-                } else {
-                    best + 1e-3 * width
-                };
-            }
+            let t = next_guess((left, right), best, is_useful.then_some(vertex));
             let v_t = self.value_at(cx, dense, guard, t)?;
             if v_t < depth {
                 return Ok(Some((t, v_t)));
@@ -615,6 +620,36 @@ impl Guards {
         Ok(())
     }
 
+    /// Silences guards that fire in step after step if their values are roundings: the voltage of a diode between
+    /// resistors that carry nothing changes its sign for ever. The state of the event is in `y`.
+    fn silence_noise(&mut self, cx: &mut Context<'_>, t: f64) {
+        let n_steps = cx.statistics.steps;
+        for &Crossing { guard, .. } in &self.fired {
+            let (count, last) = &mut self.streaks[guard];
+            let goes_on = n_steps <= *last + STEPS_BETWEEN;
+            *count = if goes_on { *count + 1 } else { 1 };
+            *last = n_steps;
+            // Each time after twice as many: where it is no noise, looking costs nothing to speak of.
+            let is_due = *count >= LONG_STREAK && count.is_power_of_two();
+            if is_due && cx.system.silence(t, &self.y, guard) {
+                *count = 0;
+                self.silenced.push((guard, n_steps + STEPS_OF_SILENCE));
+            }
+        }
+    }
+
+    /// What is rounding at one state may be a crossing at another: silence ends, and begins anew where noise is left.
+    fn end_silence(&mut self, cx: &mut Context<'_>) {
+        let n_steps = cx.statistics.steps;
+        self.silenced.retain(|&(guard, until)| {
+            let lasts = n_steps < until;
+            if !lasts {
+                cx.system.hear(guard);
+            }
+            lasts
+        });
+    }
+
     fn count_recent(&self, guard: usize, t: f64) -> usize {
         let oldest = t - CHATTER_WINDOW * min_step(t);
         let is_recent = |time: &&f64| **time >= oldest;
@@ -671,7 +706,7 @@ impl Guards {
                 self.band[guard] = 0.0;
             } else if !self.turned[guard] && !is_late {
                 let band = band.max(toward.abs());
-                // A guard that has just fired stands within rounding of zero, so any motion
+                // A guard that has just fired is within rounding of zero, so any motion
                 // counts; of others, one that leaves the noise within a step.
                 let has_just_fired = self.recent[guard][CHATTER_COUNT - 1] >= t - min_step(t);
                 let threshold = if has_just_fired {
@@ -721,15 +756,18 @@ impl Guards {
         if cx.rhs(t, y, &mut self.rate).is_err() {
             return Ok(false);
         }
+
         for (rate, &is_algebraic) in self.rate.iter_mut().zip(cx.system.algebraic()) {
             if is_algebraic {
                 *rate = 0.0;
             }
         }
+
         let has_slopes = self.find_slopes(cx, t, y)?;
         for (moved, (y, rate)) in self.y.iter_mut().zip(y.iter().zip(&self.rate)) {
             *moved = y + ahead * rate;
         }
+
         evaluate(cx, t + ahead, &self.y, &mut self.trend)?;
         let mut is_doubtful = false;
         let is_start = self
@@ -737,6 +775,7 @@ impl Guards {
             .iter()
             .zip(&self.start)
             .all(|(scale, value)| *scale == value.abs());
+
         for guard in 0..self.trend.len() {
             let there = self.trend[guard];
             let change = there - self.start[guard];
@@ -755,6 +794,7 @@ impl Guards {
                 change
             };
         }
+
         if is_doubtful && cx.system.algebraic().is_empty() {
             self.look_ahead(cx, (t, ahead), y)?;
         }
@@ -792,12 +832,14 @@ impl Guards {
                 .zip(&stage)
                 .for_each(|(sum, rate)| *sum += weight * rate);
         }
+
         for (moved, (y, sum)) in self.y.iter_mut().zip(y.iter().zip(&sum)) {
             *moved = y + ahead / 6.0 * sum;
         }
         if cx.rhs(t + ahead, &self.y, &mut self.rate).is_err() {
             return Ok(());
         }
+
         let moved = std::mem::take(&mut self.y);
         let is_known = self.find_slopes(cx, t + ahead, &moved);
         let seen = evaluate(cx, t + ahead, &moved, &mut self.trend_ahead);
@@ -805,6 +847,7 @@ impl Guards {
         if !is_known? || seen.is_err() {
             return Ok(());
         }
+
         for guard in 0..self.trend.len() {
             let later = ahead * self.slopes[guard];
             let there = self.trend_ahead[guard];
@@ -855,6 +898,27 @@ pub(crate) fn time_width(dense: &dyn Dense) -> f64 {
 /// spacing from the middle one.
 fn vertex_offset(v: [f64; 3]) -> f64 {
     0.5 * (v[0] - v[2]) / (v[0] - 2.0 * v[1] + v[2])
+}
+
+/// Where to look next for a bottom between `left` and `right`: at the vertex of a parabola if that is of use, else by a
+/// golden section of the longer side; never on the best point itself.
+#[inline]
+fn next_guess((left, right): (f64, f64), best: f64, vertex: Option<f64>) -> f64 {
+    let is_left_longer = best - left > right - best;
+    let golden = if is_left_longer {
+        best - 0.381_966 * (best - left)
+    } else {
+        best + 0.381_966 * (right - best)
+    };
+    let t = vertex.unwrap_or(golden);
+    let smallest = 1e-3 * (right - left);
+    if (t - best).abs() >= smallest {
+        t
+    } else if is_left_longer {
+        best - smallest
+    } else {
+        best + smallest
+    }
 }
 
 /// Vertex of the parabola through three points, and its value there.

@@ -2,7 +2,7 @@
 
 use super::columns;
 use crate::balances::{Balance, BalanceOnData};
-use crate::faults::{FaultKind, Faults};
+use crate::faults::{FaultKind, Faults, Residual};
 use crate::subject::Subject;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -23,56 +23,50 @@ fn sensors(subject: &Subject<'_>, list: &[usize]) -> Vec<String> {
     names.collect()
 }
 
-/// Prints the fault signature matrix and what it means.
-pub fn faults_text(subject: &Subject<'_>, found: &Faults) -> String {
-    let mut out = String::from("fault signatures (for almost all parameters)\n");
-    let shown = &found.residuals[..found.residuals.len().min(MOST_RESIDUALS)];
+/// The fault signature matrix as a table.
+fn signatures(found: &Faults, shown: &[Residual]) -> String {
     let mut head = vec!["fault".to_owned(), "of".to_owned()];
     head.extend((1..=shown.len()).map(|k| format!("#{k}")));
     head.extend(["shown".to_owned(), "alone".to_owned()]);
     let mut rows = vec![head];
     for (k, fault) in found.faults.iter().enumerate() {
-        let mut row = vec![fault.name.clone(), kind(fault.kind).to_owned()];
-        row.extend(shown.iter().map(|r| {
-            let mark = if r.faults.contains(&k) { "1" } else { "0" };
-            mark.to_owned()
-        }));
+        let mark = |r: &Residual| if r.faults.contains(&k) { "1" } else { "0" }.to_owned();
         let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
+        let mut row = vec![fault.name.clone(), kind(fault.kind).to_owned()];
+        row.extend(shown.iter().map(mark));
         row.push(yes(fault.is_detectable));
         row.push(yes(fault.is_detectable && fault.same_as.is_empty()));
         rows.push(row);
     }
-    out.push_str(&columns(&rows));
+    columns(&rows)
+}
+
+/// Prints the fault signature matrix and what it means.
+pub fn faults_text(subject: &Subject<'_>, found: &Faults) -> String {
+    let mut out = String::from("fault signatures (for almost all parameters)\n");
+    let shown = &found.residuals[..found.residuals.len().min(MOST_RESIDUALS)];
+    out.push_str(&signatures(found, shown));
     if found.residuals.is_empty() {
         out.push_str("  the residuals are too many to list\n");
     }
     for (k, residual) in shown.iter().enumerate() {
-        let _ = writeln!(
-            out,
-            "  #{} reads {}",
-            k + 1,
-            sensors(subject, &residual.sensors).join(", ")
-        );
+        let read = sensors(subject, &residual.sensors).join(", ");
+        let _ = writeln!(out, "  #{} reads {read}", k + 1);
     }
     if found.residuals.len() > MOST_RESIDUALS {
-        let _ = writeln!(
-            out,
-            "  … {} residuals in all (all with --json)",
-            found.residuals.len()
-        );
+        let n = found.residuals.len();
+        let _ = writeln!(out, "  … {n} residuals in all (all with --json)");
     }
+
     let mut told: Vec<usize> = Vec::new();
     for (k, fault) in found.faults.iter().enumerate() {
         if fault.same_as.is_empty() || told.contains(&k) {
             continue;
         }
-        let group: Vec<usize> = std::iter::once(k)
-            .chain(fault.same_as.iter().copied())
-            .collect();
-        let names: Vec<&str> = group
-            .iter()
-            .map(|&j| found.faults[j].name.as_str())
-            .collect();
+        let mut group = vec![k];
+        group.extend(&fault.same_as);
+        let names = group.iter().map(|&j| found.faults[j].name.as_str());
+        let names: Vec<&str> = names.collect();
         let _ = writeln!(out, "not told apart: {}", names.join(", "));
         told.extend(group);
     }

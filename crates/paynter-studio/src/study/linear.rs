@@ -5,7 +5,7 @@ use super::{Answer, Sheet, StudyAsk, words};
 use paynter::Design;
 use paynter::draw::plot::{Panel, Plot, Series};
 use paynter::linear::{
-    LinearError, Linearization, PoleTable, ask as asked, linearize, loop_margins, poles_to_json,
+    LinearError, Linearization, PoleTable, linear_request, linearize, loop_margins, poles_to_json,
 };
 use paynter::linear_algebra::Mode;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn model(design: &Design, ask: &StudyAsk) -> Result<Linearization, String> {
         ));
     }
     let compiled = design.compile().map_err(|m| words(&m))?;
-    linearize(design, &compiled, &asked(design, ask.at, false)).map_err(failed)
+    linearize(design, &compiled, &linear_request(design, ask.at, false)).map_err(failed)
 }
 
 fn needs_channel(linear: &Linearization) -> Result<(), String> {

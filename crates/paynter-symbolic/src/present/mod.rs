@@ -128,17 +128,20 @@ pub fn present(reduced: &Reduced, options: &Options<'_>) -> Presentation {
     if !unsolved.is_empty() {
         elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, keep);
     }
+
     let mut named = options.named.to_vec();
     named.extend(quantities_of_rates(reduced, &elimination));
     if named.len() > options.named.len() {
         let keep = Keep::LoopUnknowns { always: &named };
         elimination = eliminate(reduced, &roots, SOLVE_UP_TO, &unsolved, keep);
     }
+
     let mut presenter = Presenter::new(elimination, style, PutIn::Everything);
     let everything = presenter.present(reduced, options);
     if everything.longest_line() <= COMFORTABLE_LINE || everything.count_operations() > LARGE {
         return everything;
     }
+
     let mut presenter = Presenter::new(presenter.elimination, style, PutIn::ShortParts);
     let short = presenter.present(reduced, options);
     let is_much_shorter =
@@ -244,21 +247,22 @@ impl<'a> Presenter<'a> {
         presenter
     }
 
+    /// The formulas of all quantities and systems, with nothing put in.
+    fn all_formulas(&self) -> impl Iterator<Item = ExprId> {
+        let Elimination {
+            order,
+            own,
+            systems,
+            ..
+        } = &self.elimination;
+        let of_systems = systems.iter().flat_map(|(_, s)| s.expressions());
+        order.iter().map(|s| own[s]).chain(of_systems)
+    }
+
     fn count_unsubstituted(&self) -> usize {
         let pool = &self.elimination.pool;
-        let own = self
-            .elimination
-            .order
-            .iter()
-            .map(|s| self.elimination.own[s]);
-        let systems = self
-            .elimination
-            .systems
-            .iter()
-            .flat_map(|(_, s)| s.expressions());
-        own.chain(systems)
-            .map(|e| count_written_operations(pool, e))
-            .sum()
+        let formulas = self.all_formulas();
+        formulas.map(|e| count_written_operations(pool, e)).sum()
     }
 
     /// Decides what is put in when not everything is.
@@ -295,17 +299,7 @@ impl<'a> Presenter<'a> {
     fn count_uses(&self) -> FxHashMap<SymbolId, usize> {
         let pool = &self.elimination.pool;
         let mut uses: FxHashMap<SymbolId, usize> = FxHashMap::default();
-        let own = self
-            .elimination
-            .order
-            .iter()
-            .map(|s| self.elimination.own[s]);
-        let systems = self
-            .elimination
-            .systems
-            .iter()
-            .flat_map(|(_, s)| s.expressions());
-        for e in own.chain(systems) {
+        for e in self.all_formulas() {
             if let Some(s) = pool.as_symbol(e) {
                 *uses.entry(s).or_insert(0) += 1;
             }

@@ -55,7 +55,7 @@ impl Style<'_> {
         }
     }
 
-    /// Functions of one argument stand together: sin x, cos x, sin y.
+    /// Functions of one argument are together: sin x, cos x, sin y.
     fn factor_text(&self, factor: &Tree) -> String {
         match factor {
             Tree::Power(base, _) => self.factor_text(base),

@@ -3,7 +3,7 @@
 //! In:  a tree and names.
 //! Out: `2*P1*P2*sin(theta)*cos(theta)*(I4 - I5)`.
 //!
-//! **Invariant:** brackets stand only where leaving them out would change the value.
+//! **Invariant:** brackets are only where leaving them out would change the value.
 
 use crate::expr::{Comparison, Function1, SymbolId};
 use crate::print::tree::Tree;

@@ -3,7 +3,7 @@
 //! In:  an expression.
 //! Out: sums and products as flat lists, signs at the terms, quotients with one bar.
 //!
-//! **Invariant:** no sum stands directly in a sum, no product directly in a product, and no
+//! **Invariant:** no sum is directly in a sum, no product directly in a product, and no
 //! number below a sum or product is negative.
 
 use crate::expr::{Comparison, ExprId, Function1, Node, Pool, SymbolId};
@@ -38,7 +38,7 @@ pub enum Tree {
     Or(Box<Tree>, Box<Tree>),
     /// if a then b else c
     If(Box<[Tree; 3]>),
-    /// An argument that is no number: a file, the points of a table.
+    /// An argument that is not a number: a file, the points of a table.
     Verbatim(String),
     /// Stands for something nested too deep to be read; see [`MAX_DEPTH`].
     Cut,
@@ -54,7 +54,7 @@ pub struct Term {
 }
 
 impl Term {
-    /// What stands before it in a sum.
+    /// What is before it in a sum.
     pub(super) fn sign(&self, is_first: bool) -> &'static str {
         match (is_first, self.negative) {
             (true, false) => "",
@@ -125,6 +125,7 @@ impl Tree {
         let all = |trees: Vec<Tree>| -> Vec<Tree> {
             trees.into_iter().map(|t| t.for_reading(name)).collect()
         };
+
         match self {
             Tree::Symbol(s) => {
                 let text = name(s);
@@ -149,7 +150,7 @@ impl Tree {
             Tree::Call1(f, a) => Tree::Call1(f, boxed(a)),
             Tree::Call(f, args) => Tree::Call(f, all(args)),
             Tree::Compare(c, a, b) => Tree::Compare(c, boxed(a), boxed(b)),
-            // not x >= 1 is read as x < 1; they differ only where x is no number, and there a run stops.
+            // not x >= 1 is read as x < 1; they differ only where x is not a number, and there a run stops.
             Tree::Not(a) => match a.for_reading(name) {
                 Tree::Compare(c, left, right) => Tree::Compare(opposite(c), left, right),
                 inside => Tree::Not(Box::new(inside)),
@@ -379,6 +380,7 @@ fn build(pool: &Pool, e: ExprId, style: &Style<'_>, depth: usize) -> Tree {
     }
     let tree = |a: ExprId| build(pool, a, style, depth + 1);
     let boxed = |a: ExprId| Box::new(build(pool, a, style, depth + 1));
+
     match pool.node(e) {
         Node::Number(bits) => signed_number(f64::from_bits(bits)),
         Node::Symbol(s) => Tree::Symbol(s),

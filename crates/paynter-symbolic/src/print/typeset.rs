@@ -6,7 +6,7 @@
 use crate::print::text::pi_multiple;
 use crate::print::tree::Tree;
 
-/// What stands around an expression; one that binds less than this needs brackets.
+/// What is around an expression; one that binds less than this needs brackets.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub enum Around {
     /// Nothing that could tear it apart.

@@ -30,7 +30,7 @@ struct Form {
     rest: ExprId,
 }
 
-/// Where the unknowns of a group stand.
+/// Where the unknowns of a group are.
 struct Places {
     torn: FxHashMap<SymbolId, u32>,
     inner: FxHashMap<SymbolId, usize>,

@@ -145,7 +145,7 @@ fn rewrite(dae: &mut Dae, classes: &mut Classes, rows: &mut [(Equation, usize)])
 }
 
 enum Taken {
-    /// It is no sum of unknowns and constants.
+    /// It is not a sum of unknowns and constants.
     Never,
     /// It is a sum of too many unknowns at present.
     NotYet,
@@ -237,12 +237,10 @@ impl Classes {
                 sources.push(None);
                 continue;
             }
-            let Some(symbol) = dae.pool.as_symbol(e) else {
+            let symbol = dae.pool.as_symbol(e).filter(|&s| is_unknown(dae, s));
+            let Some(symbol) = symbol else {
                 return Ok(Taken::Never);
             };
-            if !is_unknown(dae, symbol) {
-                return Ok(Taken::Never);
-            }
             let (root, sign) = self.find(symbol);
             let negated = negated ^ sign;
             match self.constant.get(&root.0) {
@@ -258,9 +256,8 @@ impl Classes {
         }
 
         unknowns.retain(|&(_, n)| n != 0);
-        let has_derivative =
-            |(s, _): &(SymbolId, i32)| matches!(dae.symbol(*s).role, Role::Derivative { .. });
-        if unknowns.len() > 2 || unknowns.iter().any(has_derivative) {
+        let is_rate = |u: &(SymbolId, i32)| matches!(dae.symbol(u.0).role, Role::Derivative { .. });
+        if unknowns.len() > 2 || unknowns.iter().any(is_rate) {
             return Ok(Taken::NotYet);
         }
         let rest = sum(&mut dae.pool, constants);
@@ -272,10 +269,9 @@ impl Classes {
                 let value = dae.pool.div(rest, minus_n);
                 dependence.update(&dae.pool, &dae.symbols);
                 // A copy of a constant is blamed on what made that constant.
-                let source = if let [Some(source)] = sources[..] {
-                    source
-                } else {
-                    place
+                let source = match sources[..] {
+                    [Some(source)] => source,
+                    _ => place,
                 };
                 self.fix(dae, s, value, source);
                 Ok(Taken::Yes)

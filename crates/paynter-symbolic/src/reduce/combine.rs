@@ -199,25 +199,18 @@ fn combine_group(
     let matrix = slopes(system, members, columns);
     let expressions: Vec<ExprId> = matrix.iter().flatten().map(|&(_, e)| e).collect();
     let values = values_of(system, dependence, &expressions);
-    let rows: Rows = matrix
-        .iter()
-        .map(|row| {
-            row.iter()
-                .map(|&(j, e)| (j, Entry::new(e, values[&e])))
-                .collect()
-        })
-        .collect();
+    let entries = |row: &Vec<(u32, ExprId)>| {
+        let entry = |&(j, e): &(u32, ExprId)| (j, Entry::new(e, values[&e]));
+        row.iter().map(entry).collect()
+    };
+    let rows: Rows = matrix.iter().map(entries).collect();
     if reduce_rows(&rows, &mut Number).is_empty() {
         return Vec::new();
     }
-    dependence.update(&system.dae.pool, &system.dae.symbols);
-    let is_constant = |e: ExprId| dependence.is_constant(e);
-    let constant: FxHashSet<ExprId> = expressions
-        .iter()
-        .copied()
-        .filter(|&e| is_constant(e))
-        .collect();
 
+    dependence.update(&system.dae.pool, &system.dae.symbols);
+    let is_constant = |e: &ExprId| dependence.is_constant(*e);
+    let constant: FxHashSet<ExprId> = expressions.iter().copied().filter(is_constant).collect();
     let mut arithmetic = Symbolic {
         pool: &mut system.dae.pool,
         constant,
@@ -226,12 +219,7 @@ fn combine_group(
     let combinations = reduce_rows(&rows, &mut arithmetic);
     let vanished = arithmetic.vanished;
     let decided_by = parameters_of(system, vanished);
-    let tight = |system: &System, count: u32| -> FxHashSet<SymbolId> {
-        let highest = columns.keys().map(|&s| SymbolId(s));
-        highest
-            .filter_map(|s| integrated(system, s, count))
-            .collect()
-    };
+    let highest = || columns.keys().map(|&s| SymbolId(s));
 
     let mut found = Vec::new();
     for weights in combinations {
@@ -240,11 +228,10 @@ fn combine_group(
             continue;
         };
         let target = members[target as usize];
-        let cancelled = tight(system, target.count);
-        let terms: Vec<(Member, Entry)> = weights
-            .iter()
-            .map(|&(i, w)| (members[i as usize], w))
-            .collect();
+        let cancelled = highest().filter_map(|s| integrated(system, s, target.count));
+        let cancelled: FxHashSet<SymbolId> = cancelled.collect();
+        let terms = weights.iter().map(|&(i, w)| (members[i as usize], w));
+        let terms: Vec<(Member, Entry)> = terms.collect();
         if let Some((residual, remainder)) = add_up(system, dependence, target, &terms, &cancelled)
         {
             found.push(Combination {

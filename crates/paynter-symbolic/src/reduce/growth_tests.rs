@@ -56,6 +56,45 @@ impl Ladder {
     }
 }
 
+impl Ladder {
+    /// What is in the branch of cell `i`, with its voltage and current; `u` is the voltage of the node.
+    fn storage(
+        &mut self,
+        cell: Cell,
+        i: usize,
+        (r, c): (ExprId, ExprId),
+        (s_uc, uc, fc): (SymbolId, ExprId, ExprId),
+        u: ExprId,
+    ) {
+        if let Cell::Resistive = cell {
+            let voltage = self.dae.pool.mul(r, fc);
+            return self.equation(uc, voltage, s_uc);
+        }
+
+        let (s_q, q) = self.unknown("q", i);
+        let (s_dq, dq) = self.derivative("q", i, s_q);
+        let voltage = self.dae.pool.div(q, c);
+        match cell {
+            Cell::Dependent => {
+                let (s_p, p) = self.unknown("p", i);
+                let (_, dp) = self.derivative("p", i, s_p);
+                let (s_fp, fp) = self.unknown("fp", i);
+                self.equation(uc, voltage, s_uc);
+                let charge = self.dae.pool.mul(c, u);
+                self.equation(p, charge, s_p);
+                self.equation(fp, dp, s_fp);
+                let left = self.dae.pool.sub(fc, fp);
+                self.equation(dq, left, s_dq);
+            }
+            _ => {
+                self.equation(uc, voltage, s_uc);
+                self.equation(dq, fc, s_dq);
+            }
+        }
+        self.dae.preferred_states.push(s_q);
+    }
+}
+
 /// A ladder of `n` cells behind a source, as written by junctions: many copies.
 fn ladder(n: usize, cell: Cell) -> Dae {
     let mut l = Ladder {
@@ -95,35 +134,7 @@ fn ladder(n: usize, cell: Cell) -> Dae {
             let sum = l.dae.pool.sub(f_before, f);
             l.equation(fc_before, sum, s);
         }
-        match cell {
-            Cell::Resistive => {
-                let voltage = l.dae.pool.mul(r, fc);
-                l.equation(uc, voltage, s_uc);
-            }
-            Cell::Causal | Cell::Bare => {
-                let (s_q, q) = l.unknown("q", i);
-                let (s_dq, dq) = l.derivative("q", i, s_q);
-                let voltage = l.dae.pool.div(q, c);
-                l.equation(uc, voltage, s_uc);
-                l.equation(dq, fc, s_dq);
-                l.dae.preferred_states.push(s_q);
-            }
-            Cell::Dependent => {
-                let (s_q, q) = l.unknown("q", i);
-                let (s_dq, dq) = l.derivative("q", i, s_q);
-                let (s_p, p) = l.unknown("p", i);
-                let (_, dp) = l.derivative("p", i, s_p);
-                let (s_fp, fp) = l.unknown("fp", i);
-                let voltage = l.dae.pool.div(q, c);
-                l.equation(uc, voltage, s_uc);
-                let charge = l.dae.pool.mul(c, u);
-                l.equation(p, charge, s_p);
-                l.equation(fp, dp, s_fp);
-                let left = l.dae.pool.sub(fc, fp);
-                l.equation(dq, left, s_dq);
-                l.dae.preferred_states.push(s_q);
-            }
-        }
+        l.storage(cell, i, (r, c), (s_uc, uc, fc), u);
         u_before = copy;
         before = Some((s_fc, fc, f));
     }

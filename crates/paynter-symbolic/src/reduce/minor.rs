@@ -20,7 +20,7 @@ use crate::expr::{ExprId, Function1, Node, SymbolId};
 
 /// The matrix J of the differentiated constraints, by columns.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct ConstraintMatrix {
     counts: Vec<u32>,
     pub(crate) chains: Vec<Chain>,
     /// For each chain its entries, constant ones first.
@@ -42,12 +42,12 @@ struct Entry {
 pub(crate) enum Order {
     /// What never was a state, then states as wished.
     Wishes,
-    /// What has a constant coefficient, even if something that was no state becomes one: the
+    /// What has a constant coefficient, even if something that was not a state becomes one: the
     /// rate of a slider in a turning hole instead of the momentum of the mass in x.
     ConstantsFirst,
 }
 
-/// A choice from a [`Table`].
+/// A choice from a [`ConstraintMatrix`].
 pub(crate) struct Choice {
     /// In how many stages each chain was picked.
     pub(crate) depth: Vec<usize>,
@@ -57,13 +57,13 @@ pub(crate) struct Choice {
     pub(crate) dynamic_rows: Vec<usize>,
 }
 
-impl Table {
+impl ConstraintMatrix {
     pub(crate) fn new(
         system: &mut System,
         dependence: &mut Dependence,
         levels: &[Vec<u32>],
-    ) -> Table {
-        let mut table = Table::default();
+    ) -> ConstraintMatrix {
+        let mut table = ConstraintMatrix::default();
         let mut chain_of = vec![NONE; system.dae.symbols.len()];
         for (i, level) in levels.iter().enumerate() {
             let count = level.len() - 1;
@@ -372,7 +372,7 @@ fn determinant(mut a: Vec<Vec<f64>>) -> f64 {
 
 /// The matching of one stage.
 struct Minor<'a> {
-    table: &'a Table,
+    table: &'a ConstraintMatrix,
     is_active: Vec<bool>,
     n_free: usize,
     column_of: Vec<u32>,
@@ -383,7 +383,7 @@ struct Minor<'a> {
 }
 
 impl<'a> Minor<'a> {
-    fn new(table: &'a Table, stage: usize) -> Minor<'a> {
+    fn new(table: &'a ConstraintMatrix, stage: usize) -> Minor<'a> {
         let is_active: Vec<bool> = table.counts.iter().map(|&c| c as usize >= stage).collect();
         let mut has_constant = vec![false; table.counts.len()];
         let entries = table.columns.iter().flatten();

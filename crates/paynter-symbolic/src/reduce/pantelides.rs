@@ -10,7 +10,7 @@
 use super::error::{EquationRef, Part, StructuralError};
 use super::graph::{Incidence, Marks, NONE};
 use super::matching::{Matching, maximize, unpaired};
-use super::system::{Row, System};
+use super::system::{EquationRow, System};
 use crate::calculus::total_derivative;
 use crate::dae::{Equation, Role};
 use crate::expr::{ExprId, Pool, SymbolId};
@@ -26,15 +26,7 @@ pub(crate) fn check_structure(
     redundant: &[EquationRef],
 ) -> Result<(), StructuralError> {
     let n_columns = system.dae.symbols.len();
-    let mut base: Vec<u32> = (0..n_columns as u32).collect();
-    for s in 0..n_columns {
-        // A derivative may have a smaller id than what it is the derivative of: walk the chain.
-        let mut at = SymbolId(s as u32);
-        while let Some(of) = system.integral_of(at) {
-            at = of;
-        }
-        base[s] = at.0;
-    }
+    let base = bases(system);
 
     let mut merged = Incidence::default();
     let mut row: Vec<u32> = Vec::new();
@@ -66,8 +58,8 @@ pub(crate) fn check_structure(
     }
     let parts = unpaired(&merged, &matching, &counts);
     let part = |(rows, columns): (Vec<u32>, Vec<u32>)| {
-        let mut equations: Vec<EquationRef> =
-            rows.into_iter().map(|r| system.reference(r)).collect();
+        let rows = rows.into_iter();
+        let mut equations: Vec<EquationRef> = rows.map(|r| system.reference(r)).collect();
         equations.sort_unstable();
         Part {
             equations,
@@ -76,20 +68,30 @@ pub(crate) fn check_structure(
     };
     let (over, under) = (part(parts.over), part(parts.under));
     let redundant = redundant.to_vec();
-    Err(
-        match (over.equations.is_empty(), under.unknowns.is_empty()) {
-            (false, true) => StructuralError::OverDetermined(over),
-            (true, _) => StructuralError::UnderDetermined {
-                part: under,
-                redundant,
-            },
-            (false, false) => StructuralError::Singular {
-                over,
-                under,
-                redundant,
-            },
+    let has_over = !over.equations.is_empty();
+    Err(match (has_over, !under.unknowns.is_empty()) {
+        (true, false) => StructuralError::OverDetermined(over),
+        (false, _) => StructuralError::UnderDetermined {
+            part: under,
+            redundant,
         },
-    )
+        (true, true) => StructuralError::Singular {
+            over,
+            under,
+            redundant,
+        },
+    })
+}
+
+/// For each unknown what it is a derivative of, of any order; itself where it is none.
+fn bases(system: &System) -> Vec<u32> {
+    let ids = (0..system.dae.symbols.len() as u32).map(SymbolId);
+    ids.map(|s| {
+        // A derivative may have a smaller id than what it is the derivative of: walk the chain.
+        let chain = std::iter::successors(Some(s), |&at| system.integral_of(at));
+        chain.last().map_or(s.0, |base| base.0)
+    })
+    .collect()
 }
 
 /// Differentiates rows as needed. [`check_structure`] must have passed.
@@ -219,7 +221,7 @@ impl Search {
 
 /// Adds the time derivative of a row; the derivatives of its unknowns exist already.
 fn differentiate_row(system: &mut System, row: u32) {
-    let Row {
+    let EquationRow {
         equation, source, ..
     } = system.rows[row as usize];
     let left = differentiate_expression(system, equation.left, row);
@@ -233,7 +235,7 @@ fn differentiate_row(system: &mut System, row: u32) {
         solves,
         origin: equation.origin,
     };
-    let derived = system.push(Row {
+    let derived = system.push(EquationRow {
         equation,
         source,
         derivative: None,

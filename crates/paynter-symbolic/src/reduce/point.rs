@@ -132,7 +132,7 @@ impl<'a> Point<'a> {
                 let value = self.evaluate(definition).unwrap_or(f64::NAN);
                 self.values.insert(s, value);
             } else {
-                // Whoever reads `s` on a circle takes the made-up number.
+                // Whoever reads `s` on a cycle takes the made-up number.
                 self.values.insert(s, (self.free)(s));
                 open.push((s, true));
                 let reads = symbols_of(pool, definition).into_iter();
@@ -145,7 +145,7 @@ impl<'a> Point<'a> {
     fn evaluate(&mut self, e: ExprId) -> Option<f64> {
         let values = &self.values;
         let at = |s: SymbolId| values.get(&s).copied().unwrap_or(f64::NAN);
-        // Numbers of a circle may have been replaced since: nothing is kept from earlier calls.
+        // Numbers of a cycle may have been replaced since: nothing is kept from earlier calls.
         self.evaluator.restart();
         let value = self.evaluator.evaluate(&self.system.dae.pool, e, &at);
         value.ok().filter(|v| v.is_finite())

@@ -13,7 +13,7 @@
 //! derivative of order d − j of a picked unknown is then computed, not integrated.
 
 use super::Options;
-use super::minor::{Choice, Order, Table, Wishes};
+use super::minor::{Choice, ConstraintMatrix, Order, Wishes};
 use super::reselect::Selector;
 use super::system::System;
 use super::terms::Dependence;
@@ -64,11 +64,11 @@ pub(crate) fn select(
     let wishes = Wishes::new(system, options);
     let levels = levels_of_constraints(system);
     let mut picked: Vec<usize> = Vec::new();
-    let mut table = Table::default();
+    let mut table = ConstraintMatrix::default();
     let mut unmatched: Vec<(usize, usize)> = Vec::new();
     let mut is_dynamic = false;
     if !levels.is_empty() {
-        table = Table::new(system, dependence, &levels);
+        table = ConstraintMatrix::new(system, dependence, &levels);
         table.find_moved(system, row_of_highest, &levels);
         let is_lock = |level: &Vec<u32>| {
             let source = system.rows[level[0] as usize].source;
@@ -112,7 +112,7 @@ pub(crate) fn select(
 /// Chooses as wished if that is safe everywhere, else by constant coefficients, else as asked.
 fn choose(
     system: &System,
-    table: &Table,
+    table: &ConstraintMatrix,
     wishes: &Wishes,
     dynamic: DynamicSelection,
     mut projected: Vec<bool>,
@@ -193,7 +193,7 @@ fn structural_index(system: &System, levels: &[Vec<u32>]) -> u32 {
 fn collect_states(
     system: &System,
     wishes: &Wishes,
-    table: &Table,
+    table: &ConstraintMatrix,
     picked: &[usize],
     sets: &mut StateSets,
 ) {

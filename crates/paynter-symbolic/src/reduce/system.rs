@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 
 /// An equation and its place among its own derivatives.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Row {
+pub(crate) struct EquationRow {
     /// The equation, aliases removed.
     pub(crate) equation: Equation,
     /// The equation of the given [`Dae`] that it is, or is a derivative of.
@@ -31,7 +31,7 @@ pub(crate) struct Row {
 #[derive(Debug)]
 pub(crate) struct System {
     pub(crate) dae: Dae,
-    pub(crate) rows: Vec<Row>,
+    pub(crate) rows: Vec<EquationRow>,
     pub(crate) incidence: Incidence,
     pub(crate) known: Vec<Known>,
     /// The derivative of each unknown that has one.
@@ -77,7 +77,7 @@ impl System {
         };
 
         for (equation, source) in kept.rows {
-            system.push(Row {
+            system.push(EquationRow {
                 equation,
                 source,
                 derivative: None,
@@ -92,7 +92,7 @@ impl System {
     /// Derivatives that were made for a row which stays are made again, all others are gone.
     pub(crate) fn restarted(mut self, replaced: &FxHashMap<u32, ExprId>) -> System {
         let zero = self.dae.pool.number(0.0);
-        let mut rows: Vec<Row> = std::mem::take(&mut self.rows);
+        let mut rows: Vec<EquationRow> = std::mem::take(&mut self.rows);
         rows.retain(|r| r.integral.is_none());
         for (r, row) in rows.iter_mut().enumerate() {
             row.derivative = None;
@@ -131,7 +131,7 @@ impl System {
     }
 
     /// Lists the derivatives in some rows that were made here: (symbol, given unknown, how often differentiated).
-    fn made_derivatives(&self, rows: &[Row]) -> Vec<(SymbolId, SymbolId, u32)> {
+    fn made_derivatives(&self, rows: &[EquationRow]) -> Vec<(SymbolId, SymbolId, u32)> {
         let is_made = |s: &SymbolId| s.0 as usize >= self.n_given_symbols;
         let pool = &self.dae.pool;
         let sides = rows
@@ -171,7 +171,7 @@ impl System {
     }
 
     /// Adds a row.
-    pub(crate) fn push(&mut self, row: Row) -> u32 {
+    pub(crate) fn push(&mut self, row: EquationRow) -> u32 {
         self.walker.restart();
         self.symbols.clear();
         let (pool, symbols) = (&self.dae.pool, &mut self.symbols);

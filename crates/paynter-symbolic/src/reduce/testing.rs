@@ -37,6 +37,28 @@ pub(crate) fn shuffled_dae(text: &str, seed: u64) -> Dae {
     dae_from_lines(&lines, &order)
 }
 
+impl Reader {
+    /// Reads `left = right`, with `-> symbol` if it says what it is solved for.
+    fn equation(&mut self, line: &str, origin: Origin) -> Equation {
+        let (equation, solves) = match line.split_once("->") {
+            Some((equation, solves)) => (equation, Some(solves)),
+            None => (line, None),
+        };
+        let (left, right) = equation.split_once('=').expect("an equation");
+        let (left, right) = (self.expression(left), self.expression(right));
+        let solves = solves.map(|text| {
+            let e = self.expression(text);
+            self.dae.pool.as_symbol(e).expect("a symbol to solve for")
+        });
+        Equation {
+            left,
+            right,
+            solves,
+            origin,
+        }
+    }
+}
+
 fn dae_from_lines(lines: &[&str], order: &[usize]) -> Dae {
     let mut reader = Reader {
         dae: Dae::default(),
@@ -50,13 +72,8 @@ fn dae_from_lines(lines: &[&str], order: &[usize]) -> Dae {
         match words[..] {
             ["param", name, "=", value] => {
                 let value = value.parse().expect("a number");
-                reader.declare(
-                    name,
-                    Role::Parameter {
-                        value,
-                        binding: None,
-                    },
-                );
+                let binding = None;
+                reader.declare(name, Role::Parameter { value, binding });
             }
             ["mode", name, "=", _] => reader.declare(name, Role::Mode { mode: 0 }),
             ["discrete", name, "=", value] => {
@@ -92,23 +109,8 @@ fn dae_from_lines(lines: &[&str], order: &[usize]) -> Dae {
         if ["param", "mode", "discrete", "prefer", "tear"].contains(&first) {
             continue;
         }
-        let (equation, solves) = match lines[i].split_once("->") {
-            Some((equation, solves)) => (equation, Some(solves)),
-            None => (lines[i], None),
-        };
-        let (left, right) = equation.split_once('=').expect("an equation");
-        let (left, right) = (reader.expression(left), reader.expression(right));
-        let solves = solves.map(|text| {
-            let e = reader.expression(text);
-            reader.dae.pool.as_symbol(e).expect("a symbol to solve for")
-        });
-        let origin = Origin(i as u32);
-        reader.dae.equations.push(Equation {
-            left,
-            right,
-            solves,
-            origin,
-        });
+        let equation = reader.equation(lines[i], Origin(i as u32));
+        reader.dae.equations.push(equation);
     }
     reader.dae
 }

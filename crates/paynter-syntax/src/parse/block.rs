@@ -1,4 +1,4 @@
-//! Reads what is bracketed, listed or lined up, and finds the way on behind an error.
+//! Reads what is bracketed, listed or lined up, and finds where to go on after an error.
 //!
 //! In:  a function that reads one element or statement.
 //! Out: all of them.
@@ -29,7 +29,7 @@ pub(super) enum BodyEnd {
     Missing { open: u32 },
 }
 
-/// A body being read, with what must be restored behind it.
+/// A body being read, with what must be restored after it.
 pub(super) struct Body {
     mark: Mark,
     first: u32,
@@ -39,7 +39,7 @@ pub(super) struct Body {
     outer_newlines: Newlines,
 }
 
-/// An open bracket, with what must be restored behind it.
+/// An open bracket, with what must be restored after it.
 #[derive(Clone, Copy)]
 pub(super) struct Open {
     token: u32,
@@ -78,6 +78,7 @@ impl Parser<'_> {
             self.bump();
             return Some(());
         }
+
         let is_unpaired = self.brackets.partner[open.token as usize] == NONE;
         let may_follow = self.is_at_line_end()
             || next.is_arrow()
@@ -92,6 +93,7 @@ impl Parser<'_> {
                     | TokenKind::Comma
                     | TokenKind::Eq
             );
+
         if is_unpaired && may_follow {
             let opener = self.text_at(open.token);
             let closer = closer_text(kind);
@@ -104,6 +106,7 @@ impl Parser<'_> {
             self.open_brackets.pop();
             return Some(());
         }
+
         self.expected(match kind {
             TokenKind::RParen => "`,` or `)`",
             _ => "`,` or `]`",
@@ -257,8 +260,8 @@ impl Parser<'_> {
         self.complete((body.mark, body.first), kind);
     }
 
-    /// Gives the place where the `}` for `open` is missing: behind the last token of the
-    /// body, or behind the last comment that is indented like the body.
+    /// Gives the place where the `}` for `open` is missing: after the last token of the
+    /// body, or after the last comment that is indented like the body.
     pub(super) fn end_of_body(&self, open: u32) -> Span {
         let indent = usize::from(self.places[open as usize].indent);
         let raw = |i: u32| {
@@ -435,7 +438,7 @@ impl Parser<'_> {
         self.open_brackets.clear();
     }
 
-    /// Moves behind the broken statement: out of its brackets, over whole blocks, to the end
+    /// Moves after the broken statement: out of its brackets, over whole blocks, to the end
     /// of its last line. Lines indented more than its first are part of it.
     pub(super) fn skip_statement(&mut self) {
         let mark = self.mark();

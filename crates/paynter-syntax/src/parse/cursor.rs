@@ -3,7 +3,7 @@
 //! In:  the position of the parser.
 //! Out: kinds, texts and places of tokens as a statement sees them.
 //!
-//! **Invariant:** nothing is read behind the limit of the innermost body.
+//! **Invariant:** nothing is read after the limit of the innermost body.
 
 use super::{MAX_DEPTH, Newlines, Parser};
 use crate::ast;
@@ -40,7 +40,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Gives the kind of the token behind the next one, if it belongs to this statement.
+    /// Gives the kind of the token after the next one, if it belongs to this statement.
     pub(super) fn second_kind(&self) -> TokenKind {
         let next = self.pos + 1;
         if next >= self.limit || self.is_line_end_before(next) {
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
         Span::new(self.file, range.start, range.end)
     }
 
-    /// Gives the empty span behind the last token read.
+    /// Gives the empty span after the last token read.
     pub(super) fn span_behind(&self) -> Span {
         let end = match self.pos.checked_sub(1) {
             Some(previous) => self.span_at(previous).end as usize,
@@ -236,7 +236,7 @@ impl<'t> Parser<'t> {
             Some(previous) => self.raw[previous as usize] as usize + 1,
             None => 0,
         };
-        // What stands behind a `{` is about what follows in the block, too.
+        // What comes after a `{` is about what follows in the block, too.
         let opens = |previous: u32| self.tokens.kind(self.raw[previous as usize] as usize);
         let mut is_first_of_line = i
             .checked_sub(1)

@@ -1,6 +1,6 @@
 //! Reads experiments.
 //!
-//! In:  the parser behind `experiment`.
+//! In:  the parser after `experiment`.
 //! Out: an [`ast::Experiment`].
 
 use super::Parser;
@@ -79,6 +79,7 @@ impl Parser<'_> {
             self.not_a_statement(&KEYWORDS);
             return None;
         }
+
         if self.second_kind() == T::Eq {
             let i = self.bump();
             self.bump();
@@ -88,6 +89,7 @@ impl Parser<'_> {
                 value: self.expr()?,
             });
         }
+
         match self.text_at(self.pos) {
             "with" => self.assigns().map(ExperimentKind::With),
             "start" => self.assigns().map(ExperimentKind::Start),
@@ -241,6 +243,7 @@ impl Parser<'_> {
                 of,
             }))
         })?;
+
         Some(ExperimentKind::Fit {
             over: over?,
             data: data.into_iter().flatten().collect(),

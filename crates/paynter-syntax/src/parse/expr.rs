@@ -6,9 +6,9 @@
 //! Operators from loose to tight: `or`, `and`, `not`, comparisons, `+ -`, `* /`, unary
 //! minus, `^` (to the right), then `.name`, `[index]`, `(args)` and `'`.
 //!
-//! **A bracket is read by where it stands.** Behind a number or a matrix it is a unit.
+//! **A bracket is read by where it is.** Behind a number or a matrix it is a unit.
 //! Behind a name, `)` or `]` it is an index if it touches it, and otherwise the error
-//! that a unit cannot stand there.
+//! that a unit cannot be there.
 
 use super::{MAX_EXPR_HEIGHT, Parser};
 use crate::ast::{self, BinaryOp, Expr, ExprKind, UnaryOp};
@@ -36,7 +36,7 @@ fn binary_operator(kind: T) -> Option<(BinaryOp, u8, u8)> {
         T::Minus => (BinaryOp::Sub, 5, 6),
         T::Star => (BinaryOp::Mul, 6, 7),
         T::Slash => (BinaryOp::Div, 6, 7),
-        // To the right, and `2^-x` is read: a minus may stand behind it.
+        // To the right, and `2^-x` is read: a minus may come after it.
         T::Caret => (BinaryOp::Pow, 8, 7),
         _ => return None,
     })
@@ -258,6 +258,7 @@ impl Parser<'_> {
             span,
             "here it follows an expression, which has its unit already",
         );
+
         diagnostic = match self.name_being_defined() {
             _ if !is_short => diagnostic,
             Some(defined) => diagnostic.help(format!(
@@ -320,6 +321,7 @@ impl Parser<'_> {
             }
             Some(arg)
         })?;
+
         self.close(open, T::RParen)?;
         self.complete(args_mark, NodeKind::Args);
         self.height = height;
@@ -565,7 +567,7 @@ fn as_path(expr: &Expr) -> Option<ast::Path> {
     })
 }
 
-/// Tells whether a token stands between two operands.
+/// Tells whether a token is between two operands.
 pub(super) fn is_binary_operator(kind: T) -> bool {
     binary_operator(kind).is_some() || kind == T::DotDot
 }

@@ -27,7 +27,8 @@ pub(super) fn extend_experiments(file: &mut ast::File) -> Vec<Diagnostic> {
             }
         }
     }
-    // A base may stand below, and extend another one itself.
+
+    // A base may occur below, and extend another one itself.
     loop {
         let before = open.len();
         open.retain(|&number| {
@@ -46,12 +47,14 @@ pub(super) fn extend_experiments(file: &mut ast::File) -> Vec<Diagnostic> {
             break;
         }
     }
+
     let mut found = Vec::new();
     for &number in &open {
         if let ItemKind::Experiment(e) = &file.items[number].kind {
             found.extend(e.extends.as_ref().map(|base| refused(file, base)));
         }
     }
+
     let mut number = 0;
     file.items.retain(|_| {
         number += 1;
@@ -159,7 +162,7 @@ fn word(kind: &Kind) -> &'static str {
     }
 }
 
-/// `link[3].K`; an index that is no number makes a name of its own.
+/// `link[3].K`; an index that is not a number makes a name of its own.
 fn path(target: &ast::Ref) -> String {
     let part = |p: &ast::RefPart| {
         let index = p.index.iter().map(|e| match &e.kind {

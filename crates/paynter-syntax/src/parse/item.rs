@@ -3,7 +3,7 @@
 //! In:  the parser at the start of the text.
 //! Out: an [`ast::File`].
 //!
-//! Lines that are no item are reported once per run of such lines.
+//! Lines that are not item are reported once per run of such lines.
 
 use super::Parser;
 use crate::ast::{self, ItemKind, PortMember, UseFrom};
@@ -113,6 +113,7 @@ impl Parser<'_> {
                 return None;
             }
         };
+
         self.complete(mark, node);
         Some(ast::Item {
             doc,

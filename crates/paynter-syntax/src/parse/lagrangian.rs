@@ -57,15 +57,18 @@ impl Parser<'_> {
             self.not_a_statement(&KEYWORDS);
             return None;
         }
+
         let next = self.second_kind();
         if next.is_arrow() || next == T::Colon {
             self.bond_in_lagrangian();
             return None;
         }
+
         if next == T::Eq && NAMED.contains(&self.text_at(self.pos)) {
             self.nameless();
             return None;
         }
+
         if next == T::Eq || next == T::LBracket {
             return self.definition().map(Box::new).map(LagrangianKind::Define);
         }

@@ -91,7 +91,7 @@ impl Parser<'_> {
         diagnostic
     }
 
-    /// Fails because `what` should stand here.
+    /// Fails because `what` is expected here.
     pub(super) fn expected(&mut self, what: &str) {
         let diagnostic = self.expected_message(what);
         self.fail(diagnostic);
@@ -130,7 +130,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives the place of the next token; where the line ends, the place behind the last one.
+    /// Gives the place of the next token; where the line ends, the place after the last one.
     pub(super) fn span_here(&self) -> Span {
         match self.kind() {
             TokenKind::End => self.span_behind(),

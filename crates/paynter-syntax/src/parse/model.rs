@@ -70,10 +70,12 @@ impl Parser<'_> {
                 return None;
             }
         }
+
         let next = self.second_kind();
         // What may follow a name at the start of a statement.
         let is_name = next.is_arrow() || matches!(next, T::Colon | T::Eq | T::Dot | T::Comma);
         let is_followed_by_word = next == T::Ident || next == T::End || next.is_reserved_word();
+
         // `param = 5` has lost its name; a junction or part may well be called `input`.
         let is_declaration =
             is_followed_by_word || matches!(next, T::Eq | T::LBracket | T::Comma | T::Semicolon);
@@ -158,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Tells whether the braces behind the next token are a law in a chain, and not the
+    /// Tells whether the braces after the next token are a law in a chain, and not the
     /// block of a statement whose keyword is missing or misspelt.
     fn is_law_at_second(&self) -> bool {
         let close = self.brackets.partner[self.pos as usize + 1];
@@ -206,6 +208,7 @@ impl Parser<'_> {
             );
             return None;
         }
+
         if self.kind() == T::Colon && unit.is_some() {
             let diagnostic = self
                 .expected_message("`=`")
@@ -213,6 +216,7 @@ impl Parser<'_> {
             self.fail(diagnostic);
             return None;
         }
+
         self.expect(T::Eq, "`=`")?;
         let value = self.expr()?;
         Some(ast::Define {
@@ -251,11 +255,13 @@ impl Parser<'_> {
                 kind = Some(self.path("a shape such as `[3]`, or a type")?);
             }
         }
+
         let unit = self.unit_of_name()?;
         if matches!(self.kind(), T::Number | T::Minus | T::LParen | T::Text) {
             self.expected("`=`");
             return None;
         }
+
         let value = if self.eat(T::Eq) {
             Some(self.expr()?)
         } else {
@@ -267,6 +273,7 @@ impl Parser<'_> {
             None
         };
         self.complete(mark, NodeKind::Decl);
+
         Some(ast::Decl {
             name,
             shape,
@@ -536,12 +543,14 @@ impl Parser<'_> {
             self.bump();
             return self.assign().map(ast::Action::Reinit);
         }
+
         if self.is_word("reinit") && next == T::LParen {
             self.bump();
             let diagnostic = self.expected_message("the name of a state");
             self.fail(diagnostic.help("write `reinit x = …`, without parentheses"));
             return None;
         }
+
         if self.is_word("stop") && matches!(next, T::Text | T::End | T::Semicolon) {
             self.bump();
             let has_message = self.kind() == T::Text;
@@ -555,6 +564,7 @@ impl Parser<'_> {
                 span: self.span_from(first),
             });
         }
+
         if self.kind() == T::Ident && matches!(next, T::Ident | T::Number | T::Text) {
             self.two_words(&["reinit", "stop"]);
             return None;
@@ -647,7 +657,7 @@ impl Parser<'_> {
         Some(if is_negative { -value } else { value })
     }
 
-    // ---- what is no statement
+    // ---- what is not a statement
 
     /// Fails at a token that cannot begin a statement.
     pub(super) fn not_a_statement(&mut self, keywords: &[&str]) {

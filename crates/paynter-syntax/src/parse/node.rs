@@ -3,7 +3,7 @@
 //! In:  the parser before a node.
 //! Out: groups of nodes and arrows.
 //!
-//! `0` and `1` are junctions exactly where a node may stand.
+//! `0` and `1` are junctions exactly where a node may occur.
 
 use super::Parser;
 use crate::ast::{self, KindHead, NodeKind as Node, StrokeAt};
@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::lex::TokenKind as T;
 use crate::tree::{Mark, NodeKind};
 
-/// Words that may stand behind a law.
+/// Words that may come after a law.
 const FLAGS: [&str; 1] = ["unpowered"];
 
 impl Parser<'_> {
@@ -271,6 +271,7 @@ impl Parser<'_> {
             let i = self.bump();
             flags.push(self.ident(i));
         }
+
         self.complete(mark, NodeKind::Kind);
         Some(ast::Kind {
             head,
@@ -282,7 +283,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Tells whether a word that may stand behind a law is next.
+    /// Tells whether a word that may come after a law is next.
     pub(super) fn is_flag(&self) -> bool {
         self.kind() == T::Ident && FLAGS.contains(&self.text_at(self.pos))
     }

@@ -16,7 +16,7 @@ use crate::tree::NodeKind;
 type Fraction = (i32, i32);
 
 impl Parser<'_> {
-    /// Reads the unit behind a number or a matrix, if there is one. A unit written
+    /// Reads the unit after a number or a matrix, if there is one. A unit written
     /// without its brackets is reported.
     pub(super) fn unit_of_literal(&mut self) -> Option<Option<Unit>> {
         let is_on_line = self.is_on_line_of_previous(self.pos);
@@ -30,7 +30,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads the unit behind a name being declared, if there is one.
+    /// Reads the unit after a name being declared, if there is one.
     pub(super) fn unit_of_name(&mut self) -> Option<Option<Unit>> {
         match self.kind() {
             T::LBracket => Some(Some(self.unit()?)),
@@ -44,10 +44,10 @@ impl Parser<'_> {
         matches!(word, "in" | "by" | "for" | "as" | "vs" | "within" | "to")
     }
 
-    /// Reports a word behind a number. Steps over it if a `]` shows that it is a unit.
+    /// Reports a word after a number. Steps over it if a `]` shows that it is a unit.
     fn unit_without_brackets(&mut self) -> Option<()> {
         let first = self.pos;
-        // `50 kg*m^2]`: the word begins what stands up to the `]`.
+        // `50 kg*m^2]`: the word begins what is up to the `]`.
         let mut end = first;
         while matches!(
             self.kind_at(end + 1),
@@ -57,6 +57,7 @@ impl Parser<'_> {
         {
             end += 1;
         }
+
         let is_closed = self.kind_at(end + 1) == T::RBracket
             && self.brackets.partner[end as usize + 1] == crate::brackets::NONE;
         let end = if is_closed { end } else { first };
@@ -76,10 +77,12 @@ impl Parser<'_> {
                 "write `{number} [{unit}]` for a unit, `{number}*{unit}` for a product"
             ));
         }
+
         if !is_closed {
             self.fail(diagnostic);
             return None;
         }
+
         self.report(diagnostic);
         self.pos = (end + 2).min(self.limit);
         Some(())
@@ -158,6 +161,7 @@ impl Parser<'_> {
                 return None;
             }
         }
+
         if !self.eat(T::Caret) {
             return Some(());
         }

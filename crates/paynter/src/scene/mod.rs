@@ -19,7 +19,7 @@ use std::ops::ControlFlow;
 
 /// Pictures of a film.
 const N_FRAMES: usize = 601;
-/// More bodies than this are no picture any more.
+/// More bodies than this are not picture any more.
 const MAX_PARTS: usize = 2_000;
 
 /// The bodies of a model over a run.
@@ -58,6 +58,7 @@ pub fn film(
         }),
         ..choice.clone()
     };
+
     let mut design = design.varied(&choice, &[]).map_err(first_words)?;
     want(&mut design, wanted.texts.len())?;
     let (start, stop) = (design.plan.start, design.plan.stop);
@@ -73,6 +74,7 @@ pub fn film(
     if table.time.is_empty() || columns.len() != wanted.texts.len() {
         return Err("the run has no point to show".to_owned());
     }
+
     let mobility = staged.mobility.as_ref().map(Mobility::summary);
     let head = json!({
         "model": design.model, "experiment": design.plan.name.clone().unwrap_or_default(),
@@ -82,6 +84,7 @@ pub fn film(
         "isPlanar": stage.is_planar(),
         "bodies": stage.bodies(&cast, &columns), "joints": stage.joints(&cast), "pushes": stage.pushes(&cast),
     });
+
     Ok(Film {
         head,
         time: table.time,
@@ -372,6 +375,7 @@ fn shape_of(part: &Part, c: &Columns, mass: f64, columns: &[Vec<f64>]) -> Value 
     };
     let at = |i: usize| columns[first + i][0];
     let box_shape = |edges: [f64; 3]| json!({ "kind": "box", "edges": edges });
+
     match shape {
         ShapeAsk::Rod { has_radius } => {
             // A bar of no thickness is drawn as thick as a bar usually is.

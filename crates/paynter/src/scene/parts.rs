@@ -73,7 +73,7 @@ pub struct Part {
 /// An arrow between parts: tail with its port, head with its port; empty where the arrow names none.
 pub type Link = [(String, String); 2];
 
-/// A model with the file it stands in, and what its maker says about it.
+/// A model with the file it is in, and what its maker says about it.
 #[derive(Clone, Copy)]
 struct Class<'a> {
     file: usize,
@@ -146,6 +146,7 @@ pub fn links(
             });
         }
     };
+
     add(top, "");
     for name in names {
         if let Some(class) = class_of(project, top, name, &swapped) {
@@ -411,6 +412,7 @@ fn role(d: &Declared<'_>) -> Option<(Role, bool)> {
     if is_body && d.defines.contains(&"A") {
         return Some((Role::Body { shape: shape(d) }, false));
     }
+
     if let Some((is_planar, _)) = d.cut("a").zip(d.cut("b")) {
         let force = match d.entries("force") {
             Some(n) if n > 1 => ForceAsk::Vector,
@@ -424,11 +426,13 @@ fn role(d: &Declared<'_>) -> Option<(Role, bool)> {
         };
         return Some((role, is_planar));
     }
+
     if let Some(is_planar) = d.cut("at")
         && d.entries("F").is_some_and(|n| n > 1)
     {
         return Some((Role::Push, is_planar));
     }
+
     if let Some((is_planar, _)) = d.cut("body").zip(d.cut("out")) {
         return Some((Role::Point, is_planar));
     }

@@ -145,7 +145,7 @@ impl Printed {
                 let is_number = c.is_ascii_digit();
                 out.push(c);
                 at += 1;
-                // The exponent of 1e-5 is no name.
+                // The exponent of 1e-5 is not a name.
                 while is_number
                     && at < chars.len()
                     && (chars[at].is_ascii_digit()

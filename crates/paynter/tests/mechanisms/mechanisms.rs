@@ -66,7 +66,7 @@ fn order_of_the_text_does_not_decide_which_lock_is_redundant() {
     for text in [forwards, backwards] {
         let outcome = run_text(&text);
         let told = of_code(&outcome.warnings, "W0736");
-        let expected = "`ceiling` holds what `plane` holds: one is enough";
+        let expected = "`ceiling` already holds what `plane` holds";
         assert_eq!(told.len(), 1, "{:?}", outcome.warnings);
         assert_eq!(told[0].message, expected);
     }

@@ -2,7 +2,7 @@
 //!
 //! In:  masses, resistors and sources on both sides of random rotations, one behind the other.
 //! Out: every mass keeps its state whichever side it is on, and a rotation written the other way round gives the
-//!      same motion; what is no rotation works in the direction in which it is written only.
+//!      same motion; what is not a rotation works in the direction in which it is written only.
 
 use crate::kit::{self, Seeded, design, distance, run_text};
 

@@ -347,7 +347,7 @@ experiment e of M {{ start {starts}; stop = 1; record x, u.f as u, v.f as v, w.f
 
 #[test]
 fn a_guess_moves_no_state_that_nothing_searches_for() {
-    // The demand on d is linear, so that d is no unknown of a search: only a could meet the hint.
+    // The demand on d is linear, so that d is not an unknown of a search: only a could meet the hint.
     for guess in ["guess d = 0", "guess d = 5", ""] {
         let outcome = run_text(&format!(
             "model M {{ der(a) = -a + d; solve d {{ d == 1 - 0.5*d + a }}; {guess} }}

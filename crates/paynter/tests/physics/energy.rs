@@ -303,7 +303,7 @@ fn audit_names_the_part_where_energy_is_made_beside_a_huge_store() {
                 dae.equations[k].right = dae.pool.mul(scale, dae.equations[k].right);
             });
             let Some(audit) = audit else { continue };
-            // `0 = 1.1*(…)` is no change.
+            // `0 = 1.1*(…)` is not a change.
             if audit == right {
                 continue;
             }

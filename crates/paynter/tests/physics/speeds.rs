@@ -405,7 +405,7 @@ experiment e of Snake {{ start phi = 0.3; stop = 3; {settings}; record x, y, th 
     }
 }
 
-/// The square of a sine vanishes without a change of its sign: a momentum behind it is no state.
+/// The square of a sine vanishes without a change of its sign: a momentum behind it is not a state.
 #[test]
 fn a_partial_velocity_that_touches_zero_is_not_divided_by() {
     let outcome = run_text(
@@ -429,7 +429,7 @@ experiment e of M { start q0 = 0.4, w.f = 0.3; stop = 1; rtol = 1e-11; record q0
     assert!(last(&outcome, "q1").abs() < 1e-12);
 }
 
-/// Numbers that are added before they meet a symbol leave a rounding, 0.2·0.1·… − … = −5.6e-17; it is no partial velocity, and what would
+/// Numbers that are added before they meet a symbol leave a rounding, 0.2·0.1·… − … = −5.6e-17; it is not a partial velocity, and what would
 /// follow from it through a division is singular.
 #[test]
 fn a_rounding_is_no_partial_velocity() {

@@ -3,8 +3,8 @@
 
 use crate::kit::{self, assert_close, gallery, last, run_text, scratch};
 use paynter::linear::{
-    LinearError, LinearRequest, Linearization, ask, bode, channel_margins, find_rest, linearize,
-    loop_margins, poles as pole_table, poles_to_text, steps,
+    LinearError, LinearRequest, Linearization, bode, channel_margins, find_rest, linear_request,
+    linearize, loop_margins, poles as pole_table, poles_to_text, steps,
 };
 use paynter::linear_algebra::{Complex, Response, eigenvalues};
 use paynter::syntax::render;
@@ -46,7 +46,12 @@ fn compiled(design: &Design) -> Compiled {
 }
 
 fn made(design: &Design, at: Option<f64>) -> Linearization {
-    linearize(design, &compiled(design), &ask(design, at, false)).unwrap_or_else(|e| {
+    linearize(
+        design,
+        &compiled(design),
+        &linear_request(design, at, false),
+    )
+    .unwrap_or_else(|e| {
         panic!(
             "{}",
             render(&e.into_messages(), &design.project.sources, false)
@@ -62,8 +67,12 @@ fn linear(text: &str, from: &str, to: &str) -> Linearization {
 fn refused(text: &str, from: &str, to: &str) -> String {
     let file = scratch(text);
     let design = open(&file.0, None, from, to);
-    let error = linearize(&design, &compiled(&design), &ask(&design, None, false))
-        .expect_err("has no linear form");
+    let error = linearize(
+        &design,
+        &compiled(&design),
+        &linear_request(&design, None, false),
+    )
+    .expect_err("has no linear form");
     let (LinearError::Model(messages) | LinearError::Run(messages)) = error;
     messages[0].code.to_owned()
 }
@@ -536,8 +545,12 @@ fn margins_of_the_autopilot_are_those_of_the_loop_and_those_of_the_thesis() {
             phase,
             0.05,
         );
-        let closed = linearize(&design, &compiled(&design), &ask(&design, None, false))
-            .expect("a linear model");
+        let closed = linearize(
+            &design,
+            &compiled(&design),
+            &linear_request(&design, None, false),
+        )
+        .expect("a linear model");
         let channels = channel_margins(&design, &closed).expect("finite");
         let gain = channels[0]
             .margins
@@ -557,8 +570,12 @@ fn a_loop_is_open_where_it_is_cut() {
     let report =
         loop_margins(&design, &compiled(&design), &design.linear.cut[0], None).expect("a loop");
     design.linear.from = design.linear.cut.clone();
-    let open =
-        linearize(&design, &compiled(&design), &ask(&design, None, true)).expect("a linear model");
+    let open = linearize(
+        &design,
+        &compiled(&design),
+        &linear_request(&design, None, true),
+    )
+    .expect("a linear model");
     // The airframe alone has two poles; the integrator of the autopilot goes nowhere and nothing reads the momentum of the mass: left out.
     assert_eq!(open.model.n_states(), 2);
     assert_eq!(open.left_out.len(), 3, "{:?}", open.left_out);

@@ -14,3 +14,4 @@ mod sensitivity;
 mod spectrum;
 mod sweep;
 mod sweep_bits;
+mod watching;

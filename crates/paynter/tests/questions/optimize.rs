@@ -118,6 +118,82 @@ fn problems_of_hock_and_schittkowski_through_measures() {
     }
 }
 
+/// The same with equalities: problems 6, 39, 40, 71 and 78.
+const WITH_EQUALITIES: &[(&str, &str, &str, f64)] = &[
+    (
+        "a = -1.2, b = 1",
+        "measure f = (1 - a)^2",
+        "a in -3 .. 3, b in -3 .. 3 { minimize f; subject 10*(b - a^2) == 0 }",
+        0.0,
+    ),
+    (
+        "a = 2, b = 2, c = 2, d = 2",
+        "measure f = -a",
+        "a in -3 .. 3, b in -3 .. 3, c in -3 .. 3, d in -3 .. 3 { minimize f; subject b - a^3 == c^2, a^2 - b == d^2 }",
+        -1.0,
+    ),
+    (
+        "a = 0.8, b = 0.8, c = 0.8, d = 0.8",
+        "measure f = -a*b*c*d",
+        "a in 0 .. 3, b in 0 .. 3, c in 0 .. 3, d in 0 .. 3 { minimize f; subject a^3 + b^2 == 1, a^2*d == c, d^2 == b }",
+        -0.25,
+    ),
+    (
+        "a = 1, b = 5, c = 5, d = 1",
+        "measure f = a*d*(a + b + c) + c",
+        "a in 1 .. 5, b in 1 .. 5, c in 1 .. 5, d in 1 .. 5 { minimize f; subject a*b*c*d >= 25, a^2 + b^2 + c^2 + d^2 == 40 }",
+        17.0140173,
+    ),
+    (
+        "a = -2, b = 1.5, c = 2, d = -1, x = -1",
+        "measure f = a*b*c*d*x",
+        "a in -3 .. 3, b in -3 .. 3, c in -3 .. 3, d in -3 .. 3, x in -3 .. 3 { minimize f; subject a^2 + b^2 + c^2 + d^2 + x^2 == 10, b*c == 5*d*x, a^3 + b^3 == -1 }",
+        -2.91970041,
+    ),
+];
+
+#[test]
+fn equalities_of_hock_and_schittkowski_through_measures() {
+    for (parameters, measures, what, optimum) in WITH_EQUALITIES {
+        let found = search(&function(parameters, measures, what));
+        let got = aim(&found);
+        assert!((got - optimum).abs() < 2e-5, "{what}: {got}");
+        assert!(found.starts.same >= 2, "{what}: {:?}", found.starts);
+        let (_, written) = what.split_once("subject").expect("it has conditions");
+        assert_eq!(found.conditions.len(), written.split(',').count(), "{what}");
+        assert!(found.conditions.iter().all(|c| c.is_met), "{what}");
+    }
+}
+
+#[test]
+fn an_equality_has_one_price() {
+    // The nearest point of a line: f = t^2/2, which grows by t with t.
+    let found = search(&function(
+        "a = 0, b = 3",
+        "measure f = a^2 + b^2",
+        "a in -4 .. 4, b in -4 .. 4 { minimize f; subject a + b == 2 }",
+    ));
+    let [condition] = &found.conditions[..] else {
+        panic!("{:?}", found.conditions);
+    };
+    let price = condition.price.expect("it is active");
+    assert!((price - 2.0).abs() < 1e-4, "{price}");
+    assert!((condition.left - 2.0).abs() < 3e-6, "{}", condition.left);
+
+    // What cannot be met says how near it came.
+    let missed = function(
+        "a = 0, b = 3",
+        "measure f = a^2 + b^2",
+        "a in 0 .. 1, b in 0 .. 1 { minimize f; subject a + b == 5 }",
+    );
+    let found = try_search(&missed, &ask(1)).expect("the search starts");
+    assert!(!found.is_feasible);
+    let [condition] = &found.conditions[..] else {
+        panic!("{:?}", found.conditions);
+    };
+    assert!((condition.left - 2.0).abs() < 1e-3 && (condition.slack + 3.0).abs() < 1e-3);
+}
+
 #[test]
 fn rastrigin_needs_the_evolution() {
     let found = search(

@@ -2,7 +2,7 @@
 
 use crate::kit::{assert_close, column, gallery, run_text, scratch};
 use paynter::linear::{
-    LinearError, Linearization, LoopReport, ask, bode, linearize, loop_margins, steps,
+    LinearError, Linearization, LoopReport, bode, linear_request, linearize, loop_margins, steps,
 };
 use paynter::linear_algebra::{Complex, eigenvalues};
 use paynter::syntax::render;
@@ -62,7 +62,7 @@ fn linear(text: &str, from: &str, to: &str) -> Linearization {
 
 fn made(design: &Design) -> Result<Linearization, LinearError> {
     let compiled = design.compile().expect("compiles");
-    linearize(design, &compiled, &ask(design, None, false))
+    linearize(design, &compiled, &linear_request(design, None, false))
 }
 
 fn margins_at(text: &str, cut: &str) -> Result<LoopReport, String> {

@@ -1,7 +1,7 @@
 //! Laws of sensitivities along a run: closed forms to 1e-9, also through blocks, starts and events; refusals.
 
 use crate::kit::{self, run_text, scratch};
-use paynter::linear::{LinearError, Sensitivities, Varying, ask, sensitivities};
+use paynter::linear::{LinearError, Sensitivities, Varying, linear_request, sensitivities};
 use paynter::syntax::render;
 use paynter::{Choice, DesignError, LinearChoice};
 
@@ -23,7 +23,7 @@ fn try_find(text: &str, by: &str, of: &str) -> Result<Sensitivities, String> {
     let named = design.linear.from.iter();
     let over: Vec<Varying> = named.map(|q| Varying::of(&design, q)).collect();
     let compiled = design.compile().map_err(|m| told(LinearError::Model(m)))?;
-    let to = ask(&design, None, false).to;
+    let to = linear_request(&design, None, false).to;
     sensitivities(&design, &compiled, (&over, &to)).map_err(told)
 }
 

@@ -16,15 +16,15 @@ mod text;
 
 use super::augment::{add_chain, add_output, vary_parameter};
 use super::find_point::Finder;
-use super::operating_point::{At, counterpart, other_states, refuse_differences};
+use super::operating_point::{At, counterpart, lower_explicit, other_states, refuse_differences};
 use super::{LinearError, model_error};
 use crate::explain::explain_stuck;
 use crate::layout::{lay_out, run_spec};
 use paynter_design::code;
 use paynter_design::compile::Compiled;
 use paynter_design::design::Design;
-use paynter_design::failure::{explain_lowering, explain_recording};
-use paynter_exec::{Engine, Form, Lowering, lower_with};
+use paynter_design::failure::explain_recording;
+use paynter_exec::{Engine, Lowering};
 use paynter_model::equations::ideal_contacts;
 use paynter_model::experiment::Quantity;
 use paynter_model::units::Unit;
@@ -92,7 +92,7 @@ pub struct Sensitivities {
 pub struct Varying {
     /// Its name.
     pub name: String,
-    /// What it is in the equations; none for something that is no single quantity.
+    /// What it is in the equations; none for something that is not a single quantity.
     pub symbol: Option<SymbolId>,
     /// The unit it is shown in; none for a plain number.
     pub unit: Option<Unit>,
@@ -154,7 +154,7 @@ pub(crate) fn sensitivities_at(
     let model = Model::new((design, compiled), over, to)?;
     let values: Vec<f64> = over.iter().map(|p| p.value(design)).collect();
     let scales: Vec<f64> = over.iter().map(|p| p.scale(design)).collect();
-    let ask = Following {
+    let request = Following {
         values: &values,
         scales: &scales,
         times,
@@ -162,7 +162,7 @@ pub(crate) fn sensitivities_at(
         rtol: None,
         max_steps: None,
     };
-    let run = model.follow(design, &ask)?;
+    let run = model.follow(design, &request)?;
     Ok(collect(design, (over, to), &scales, &run))
 }
 
@@ -231,6 +231,7 @@ fn parameters_of(
             ),
         }
     }
+
     match refused.is_empty() {
         true => Ok(found),
         false => Err(LinearError::Model(refused)),
@@ -283,20 +284,11 @@ impl Model {
 
         let outputs: Vec<ExprId> = to.iter().map(|q| q.column.value).collect();
         let rows = AddedRows::add(&mut reduced, &outputs);
+        let engine = Lowering::default().engine;
+        let machine = lower_explicit(&reduced, &compiled.graph, engine)?;
 
-        let lowering = Lowering {
-            form: Form::Explicit,
-            ..Lowering::default()
-        };
-        let explain = |e| model_error(explain_lowering(&e, &reduced, &compiled.graph));
-        let machine = lower_with(&reduced, &[], lowering).map_err(explain)?;
-
-        let place: HashMap<SymbolId, usize> = machine
-            .states()
-            .iter()
-            .enumerate()
-            .map(|(k, &s)| (s, k))
-            .collect();
+        let places = machine.states().iter().enumerate();
+        let place: HashMap<SymbolId, usize> = places.map(|(k, &s)| (s, k)).collect();
         let added: HashSet<SymbolId> = chains.iter().chain(rows.all()).copied().collect();
         let is_own = |s: &&SymbolId| !added.contains(s);
         let own: Vec<SymbolId> = machine.states().iter().filter(is_own).copied().collect();
@@ -304,13 +296,12 @@ impl Model {
 
         let places =
             |symbols: &[SymbolId]| -> Vec<usize> { symbols.iter().map(|s| place[s]).collect() };
-        let mut targets = Vec::new();
-        for &(when, target, row) in &rows.reinits {
-            let Some(&state) = place.get(&target) else {
-                return Err(follower(design, &reduced, target, asked));
-            };
-            targets.push((when, state, place[&row]));
-        }
+        let target = |&(when, target, row): &(usize, SymbolId, SymbolId)| {
+            let state = place.get(&target);
+            let refuse = || follower(design, &reduced, target, asked);
+            Ok((when, *state.ok_or_else(refuse)?, place[&row]))
+        };
+        let targets: Result<Vec<_>, LinearError> = rows.reinits.iter().map(target).collect();
         let surfaces = rows.surfaces.iter().map(|&(mode, row, is_floor)| Surface {
             mode,
             row: place[&row],
@@ -321,12 +312,10 @@ impl Model {
             machine,
             (places(&own), places(&chains), places(&rows.outputs)),
             surfaces.collect(),
-            targets,
+            targets?,
         );
-        let late = rows
-            .late
-            .iter()
-            .filter_map(|(s, row)| Some((*place.get(s)?, place[row])));
+        let late = rows.late.iter();
+        let late = late.filter_map(|(s, row)| Some((*place.get(s)?, place[row])));
 
         Ok(Model {
             variational,
@@ -354,18 +343,18 @@ impl Model {
     pub(crate) fn follow(
         &self,
         design: &Design,
-        ask: &Following<'_>,
+        request: &Following<'_>,
     ) -> Result<FollowedRun, LinearError> {
         let mut model = self.clone();
-        model.go_to_start(design, ask.values)?;
-        let y0 = model.start(design, ask.scales)?;
+        model.go_to_start(design, request.values)?;
+        let y0 = model.start(design, request.scales)?;
         let plan = &design.plan;
         let spec = run_spec(plan, &lay_out(plan), &[], Engine::Interpreter);
-        let options = model.options(&spec, ask);
+        let options = model.options(&spec, request);
         let mut go_on = |_: f64| ControlFlow::Continue(());
         let n_columns = model.variational.n_columns();
-        let times = ask.times.map_or(spec.output_times, <[f64]>::to_vec);
-        let mut recorder = Recorder::new(times, n_columns, ask.measured, &mut go_on);
+        let times = request.times.map_or(spec.output_times, <[f64]>::to_vec);
+        let mut recorder = Recorder::new(times, n_columns, request.measured, &mut go_on);
         let t0 = model.point_time;
         let Model {
             variational,
@@ -376,11 +365,13 @@ impl Model {
         if let Some(trouble) = variational.trouble {
             return Err(cannot_follow(design, reduced, trouble));
         }
+
         if let Some((t, error)) = recorder.failure {
             let machine = &mut variational.machine;
             let message = explain_recording(machine, error, t, reduced, &design.graph);
             return Err(LinearError::Run(vec![message]));
         }
+
         match ended {
             Ok(finish) => Ok(FollowedRun {
                 n_events: recorder.event_times.len(),
@@ -398,12 +389,12 @@ impl Model {
         }
     }
 
-    fn options(&mut self, spec: &RunSpec, ask: &Following<'_>) -> Options {
-        let rtol = ask.rtol.unwrap_or(spec.rtol).min(LARGEST_RTOL);
+    fn options(&mut self, spec: &RunSpec, request: &Following<'_>) -> Options {
+        let rtol = request.rtol.unwrap_or(spec.rtol).min(LARGEST_RTOL);
         let span = (self.point_time, spec.stop);
-        self.variational.scales = ask.scales.to_vec();
+        self.variational.scales = request.scales.to_vec();
         self.variational.span = (spec.stop - spec.start).abs();
-        let max_steps = ask.max_steps.or(spec.max_steps);
+        let max_steps = request.max_steps.or(spec.max_steps);
         Options {
             method: match spec.fixed_step {
                 Some(_) => Method::Auto,
@@ -608,7 +599,7 @@ fn reinits(dae: &mut Dae) -> Vec<(usize, SymbolId, ExprId)> {
     found
 }
 
-/// Models whose motion is no smooth function of time between events.
+/// Models whose motion is not a smooth function of time between events.
 fn refuse_unfollowed(
     design: &Design,
     compiled: &Compiled,
@@ -624,6 +615,7 @@ fn refuse_unfollowed(
                 .help("use differences of runs instead: `paynter sweep`"),
         ))
     };
+
     let graph = &compiled.graph;
     refuse_differences(graph, asked)?;
     if let Some(&contact) = ideal_contacts(graph).first() {
@@ -635,6 +627,7 @@ fn refuse_unfollowed(
             "sensitivities through it are not implemented",
         );
     }
+
     let clock = dae.clocks.iter().find(|c| !c.equations.is_empty());
     if let Some(clock) = clock {
         return refuse(
@@ -703,7 +696,9 @@ fn cannot_follow(design: &Design, reduced: &Reduced, (t, trouble): (f64, Trouble
             Some(mode),
         ),
         Trouble::Together(mode) => (
-            format!("at t = {at} two switches change at once, and parameters move them apart"),
+            format!(
+                "at t = {at} two switches change at the same instant, and parameters separate them"
+            ),
             Some(mode),
         ),
         Trouble::Cascade => (
@@ -715,6 +710,7 @@ fn cannot_follow(design: &Design, reduced: &Reduced, (t, trouble): (f64, Trouble
             None,
         ),
     };
+
     let message = Diagnostic::error(code::NO_SENSITIVITY, message);
     let origin = mode.map(|m| reduced.dae.symbol(m).origin);
     LinearError::Run(vec![
@@ -742,6 +738,7 @@ fn collect(
             unit: text(&p.unit),
         }
     });
+
     let factor = |unit: &Option<Unit>| unit.as_ref().map_or(1.0, |u| u.factor);
     let outputs = to.iter().enumerate().map(|(i, q)| {
         let column = |k: usize| run.rows.column(n, i * (1 + over.len()) + k);
@@ -758,6 +755,7 @@ fn collect(
             slopes: slopes.collect(),
         }
     });
+
     Sensitivities {
         time: run.rows.time.clone(),
         parameters: parameters.collect(),

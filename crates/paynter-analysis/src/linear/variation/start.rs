@@ -29,6 +29,7 @@ impl Model {
             let message = explain_recording(machine, error, t, &self.reduced, &design.graph);
             return Err(LinearError::Run(vec![message]));
         }
+
         let own = self.variational.own().to_vec();
         let unit = |place: usize, size: f64| {
             let mut direction = vec![0.0; n];
@@ -40,6 +41,7 @@ impl Model {
             .map(|&place| self.variational.along(&unit(place, 1.0)))
             .collect();
         let n_states = self.variational.n_states();
+
         for (k, &scale) in scales.iter().enumerate() {
             let input = self.variational.input(k);
             let by_parameter = self.variational.along(&unit(input, scale));
@@ -68,6 +70,7 @@ impl Model {
         let involved: Vec<usize> = (0..columns.len())
             .filter(|&j| self.demands.iter().any(|&row| columns[j][row] != 0.0))
             .collect();
+
         // Rows and columns of one size: demands in volts and in radians count alike.
         let entry = |i: usize, j: usize| columns[involved[j]][self.demands[i]];
         let n_rows = self.demands.len();
@@ -93,6 +96,7 @@ impl Model {
             let size = right.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             s.rank == involved.len() && left.fold(0.0, f64::max) <= ROUNDING * size
         });
+
         let Some(solved) = solved else {
             return Err(model_error(
                 Diagnostic::error(
@@ -100,9 +104,10 @@ impl Model {
                     "the start values do not determine which state follows a parameter",
                 )
                 .primary(self.asked, "asked for here")
-                .help("give the start of each state by itself, such as `start spring.q = …`"),
+                .help("give each state its own start value, such as `start spring.q = …`"),
             ));
         };
+
         for (j, &state) in involved.iter().enumerate() {
             sigma[state] = solved.x[j] / widths[j];
         }

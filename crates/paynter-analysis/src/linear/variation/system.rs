@@ -158,6 +158,7 @@ impl Variational {
         if let Some(atol) = atol {
             return Absolute::Scalar(atol);
         }
+
         // σ has no nominal size: it learns one, a digit above what its states would be given.
         const LEARNT_SHARE: f64 = 1e-2;
         let (mut least, mut share, groups) = match self.machine.tolerances(rtol, span) {
@@ -176,12 +177,14 @@ impl Variational {
                 Vec::new(),
             ),
         };
+
         for _ in &self.inputs {
             for &k in &self.own {
                 least.push(1e-3 * least[k]);
                 share.push(rtol * LEARNT_SHARE);
             }
         }
+
         Absolute::Growing {
             least,
             share,

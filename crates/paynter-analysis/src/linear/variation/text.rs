@@ -119,6 +119,7 @@ pub fn sensitivities_to_text(found: &Sensitivities) -> String {
         found.n_events,
         if found.n_events == 1 { "" } else { "s" }
     );
+
     let width = found.parameters.iter().map(|p| p.name.chars().count());
     let width = width.max().unwrap_or(0);
     for output in &found.outputs {

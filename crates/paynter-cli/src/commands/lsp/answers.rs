@@ -67,11 +67,13 @@ pub fn answer(workspace: &Workspace, method: &str, params: &Value) -> Result<Val
             )
         })
     };
+
     let at = |path: &str| offset(workspace, path, &params["position"]);
     let span = |path: &str| {
         let end_at = |end: &str| offset(workspace, path, &params["range"][end]);
         (end_at("start"), end_at("end"))
     };
+
     match method {
         "textDocument/hover" => path().map(|p| hover_answer(workspace, &p, at(&p))),
         "textDocument/completion" => path().map(|p| completion(workspace, &p, at(&p))),
@@ -211,7 +213,7 @@ fn places(workspace: &Workspace, path: &str, at: usize, which: Which) -> Value {
         return json!([location(&path, &workspace.range(&path, 0, 0))]);
     }
     let found = match which {
-        // What makes a symbol stands in its home.
+        // What makes a symbol is in its home.
         Which::Definition => home_of(&symbol)
             .map(|home| mentions_in(workspace, home, &symbol))
             .unwrap_or_default(),

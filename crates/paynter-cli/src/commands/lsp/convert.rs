@@ -10,12 +10,12 @@ use paynter_service::{Workspace, world};
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// Gives the path of a URI; a URI that is no file names itself.
+/// Gives the path of a URI; a URI that is not a file names itself.
 pub fn path_of(uri: &str) -> String {
     let Some(rest) = uri.strip_prefix("file://") else {
         return uri.to_owned();
     };
-    // A host stands between the second and the third slash; only the own one is meant.
+    // A host is between the second and the third slash; only the own one is meant.
     let path = &rest[rest.find('/').unwrap_or(0)..];
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -149,6 +149,7 @@ pub fn diagnostic(path: &str, message: &Message) -> Value {
     for help in &message.helps {
         text.push_str(&format!("\nhelp: {help}"));
     }
+
     let related: Vec<Value> = message
         .labels
         .iter()
@@ -157,6 +158,7 @@ pub fn diagnostic(path: &str, message: &Message) -> Value {
             json!({ "location": location(at, &label.range), "message": label.text })
         })
         .collect();
+
     json!({
         "range": range(&message.range),
         "severity": severity,

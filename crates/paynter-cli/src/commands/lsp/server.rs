@@ -259,6 +259,7 @@ impl Server {
             let response = Response::new_err(request.id, ErrorCode::InvalidParams as i32, message);
             return self.send(Message::Response(response));
         }
+
         let arguments = request.params["arguments"]
             .as_array()
             .cloned()
@@ -279,6 +280,7 @@ impl Server {
             }
             None => None,
         };
+
         if let Some(token) = &token {
             let title = arguments
                 .get(1)
@@ -287,6 +289,7 @@ impl Server {
             let begin = json!({ "kind": "begin", "title": format!("run {title}"), "cancellable": true, "percentage": 0 });
             self.progress(token, &begin)?;
         }
+
         let run = Run {
             id: request.id,
             cancel: Arc::new(AtomicBool::new(false)),
@@ -298,6 +301,7 @@ impl Server {
             &run,
             self.sender.clone(),
         );
+
         self.runs.push(run);
         Ok(())
     }

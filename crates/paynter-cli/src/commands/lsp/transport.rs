@@ -11,7 +11,7 @@ use std::io::{self, BufRead, Read as _};
 /// Larger messages are passed over: a text of 32 MiB is the largest that is read, and JSON at most doubles it.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// Longer header lines are no header.
+/// Longer header lines are not header.
 const MAX_HEADER: u64 = 4096;
 
 /// What was read.

@@ -25,7 +25,7 @@ mod price {
     /// A storage hangs above its junction, or a resistor below. Little, but it settles draws, so
     /// that a small edit does not turn things over.
     pub(super) const UPSIDE_DOWN: f64 = 0.08;
-    /// A source stands elsewhere than at the left.
+    /// A source is elsewhere than at the left.
     pub(super) const SOURCE_ASIDE: f64 = 0.5;
     /// The main line leaves its row.
     pub(super) const BENT: f64 = 0.8;
@@ -33,7 +33,7 @@ mod price {
     pub(super) const CORNER: f64 = 0.9;
     /// Two bonds leave a node in nearly one direction.
     pub(super) const NARROW: f64 = 2.0;
-    /// A node stands in the frame of a submodel that is not its own.
+    /// A node is in the frame of a submodel that is not its own.
     pub(super) const STRANGER: f64 = 12.0;
     /// For every cell of the length of a signal.
     pub(super) const SIGNAL: f64 = 0.12;

@@ -237,7 +237,7 @@ impl Board {
         let from: Vec<Cell> = nodes.iter().map(|&k| self.cells[k]).collect();
         let before = self.present_cost(nodes);
         self.set_cells(nodes, to);
-        // Less than rounding is no gain; without this two equal places would alternate for ever.
+        // Less than rounding is not a gain; without this two equal places would alternate for ever.
         let limit = if credit > 0.0 {
             before + credit
         } else {
@@ -261,7 +261,7 @@ impl Board {
         5 * nodes.len() > self.cells.len()
     }
 
-    /// The cost of nodes where they stand, remembered until something moves.
+    /// The cost of nodes where they are, remembered until something moves.
     fn present_cost(&mut self, nodes: &[usize]) -> f64 {
         if self.is_many(nodes) {
             let (generation, known) = self.known_whole;

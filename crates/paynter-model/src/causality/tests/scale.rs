@@ -90,7 +90,7 @@ fn bare_ring_of_100_000_bonds_is_linear() {
     for i in 0..LARGE {
         g.connect(junctions[i], junctions[(i + 1) % LARGE]);
     }
-    // Nothing stands on it, so that nothing sets its level; it is refused, in linear work.
+    // Nothing is on it, so that nothing sets its level; it is refused, in linear work.
     assert_linear_work(&g);
 }
 

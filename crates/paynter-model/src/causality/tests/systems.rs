@@ -401,7 +401,7 @@ fn disc_with_both_mass_velocities_as_states_has_a_double_loop_within_the_transfo
     );
 }
 
-/// The speed of a lever without mass between a source of speed and a spring is no degree of freedom.
+/// The speed of a lever without mass between a source of speed and a spring is not a degree of freedom.
 #[test]
 fn a_junction_that_no_storage_determines_is_never_free() {
     let mut g = Builder::new();
