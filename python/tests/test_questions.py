@@ -201,7 +201,7 @@ def test_parts_and_ranks_along_a_run():
     assert m.structure("activity").plot().svg.startswith("<svg")
     with pytest.raises(paynter.CallError, match="no picture"):
         m.structure("loops").plot()
-    with pytest.raises(paynter.CallError, match="cannot be partitioned"):
+    with pytest.raises(paynter.CallError, match="does not fall apart"):
         m.structure("partition", limit="1%")
 
 
