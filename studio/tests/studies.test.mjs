@@ -142,3 +142,18 @@ test("loops through dependent storages and the strokes of the inverse are shown"
   assert.match(await page.locator(".notes").textContent(), /the inverse has no states/);
   assert.deepEqual(await faults(page), []);
 });
+
+test("control, channels, activity and faults of a model, with their tables", async (t) => {
+  const source =
+    "model M {\n    param m = 2, k = 4, b = 0.5\n    s: Se(sin(time)) -> j: 1 -> a: I(m), c: C(1/k), r: R(b)\n}\nexperiment go of M { stop = 5; record j.f }\n";
+  const { address } = await serve(t, path.join(scratch(t, { "m.bond": source }), "m.bond"));
+  const page = await visit(t, address);
+  await page.getByRole("tab", { name: "Studies" }).click();
+  await study(page, "Control", "Paths from s.e");
+  assert.match(await page.locator(".notes").textContent(), /2 of 2 states reached/);
+  await study(page, "Channels", "Inputs to outputs");
+  await study(page, "Activity", "Elements");
+  await page.locator(".sheet-table caption", { hasText: "Bonds, along the half arrow" }).waitFor();
+  await study(page, "Faults", "Fault signatures");
+  assert.deepEqual(await faults(page), []);
+});
