@@ -38,25 +38,22 @@ impl Machine {
         self.rhs(t, y, &mut rates)?;
         noise.fill(0.0);
         let image = self.image.clone();
-        let mut shaken = y.to_vec();
-        for look in 1..=N_LOOKS {
-            let mut chance = Chance(look);
-            for (shaken, y) in shaken.iter_mut().zip(y) {
-                *shaken = chance.shake(*y);
-            }
-            self.load(chance.shake(t), &shaken).map_err(failed)?;
-            run_shaken(&image.rhs.routine.steps, &mut self.memory, &mut chance).map_err(failed)?;
-            let slots = &self.memory.slots;
-            let outputs = image.rhs.routine.outputs.iter();
-            for ((noise, rate), &slot) in noise.iter_mut().zip(&rates).zip(outputs) {
+        let routine = &image.rhs.routine;
+        let looks = self.look_shaken((t, y), &routine.steps, |slots| {
+            for ((noise, rate), &slot) in noise.iter_mut().zip(&rates).zip(&routine.outputs) {
                 *noise = noise.max((slots[slot as usize] - rate).abs());
             }
-        }
-        Ok(())
+        });
+        looks.map_err(failed)
     }
 
     /// Silences the switch of a guard if its value is a rounding of other values.
     pub(crate) fn silence_roundings(&mut self, t: f64, y: &[f64], guard: usize) -> bool {
+        if self.partition.is_some() {
+            let settled =
+                self.with_settled(t, y, |machine, y| machine.silence_roundings(t, y, guard));
+            return settled.unwrap_or(false);
+        }
         let image = self.image.clone();
         let Some(mode) = image.mode_at_guard(guard) else {
             return false;
@@ -68,8 +65,11 @@ impl Machine {
         let has_a_side = !matches!(mode.kind, SwitchKind::Floor) && !is_equality(mode.kind, held);
         match self.noise_of_switch(t, y, output) {
             Ok((value, noise)) if has_a_side && value.abs() <= MUTE * noise => {
-                self.room.mute[output] = MUTE * noise;
-                noise > 0.0
+                let mute = &mut self.room.mute[output];
+                // One that makes no difference is silenced farther already, and for good.
+                let is_new = MUTE * noise > *mute;
+                *mute = mute.max(MUTE * noise);
+                is_new
             }
             _ => false,
         }
@@ -84,6 +84,19 @@ impl Machine {
         run(&switches.steps, &mut self.memory)?;
         let value = self.memory.slots[slot];
         let mut noise = 0.0_f64;
+        self.look_shaken((t, y), &switches.steps, |slots| {
+            noise = noise.max((slots[slot] - value).abs());
+        })?;
+        Ok((value, noise))
+    }
+
+    /// Runs the steps a few times at a state with every operation shaken, and shows what they leave.
+    fn look_shaken(
+        &mut self,
+        (t, y): (f64, &[f64]),
+        steps: &[Step],
+        mut see: impl FnMut(&[f64]),
+    ) -> Result<(), Fault> {
         let mut shaken = y.to_vec();
         for look in 1..=N_LOOKS {
             let mut chance = Chance(look);
@@ -91,10 +104,10 @@ impl Machine {
                 *shaken = chance.shake(*y);
             }
             self.load(chance.shake(t), &shaken)?;
-            run_shaken(&switches.steps, &mut self.memory, &mut chance)?;
-            noise = noise.max((self.memory.slots[slot] - value).abs());
+            run_shaken(steps, &mut self.memory, &mut chance)?;
+            see(&self.memory.slots);
         }
-        Ok((value, noise))
+        Ok(())
     }
 }
 

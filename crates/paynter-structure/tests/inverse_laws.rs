@@ -245,7 +245,8 @@ fn an_actuator_is_sized_by_the_power_of_its_source() {
     }
 }
 
-/// What the curves ask for at the start, and the model does not have, is told: from its own start the input would be an impulse.
+/// Where the curves begin with values that the model does not start from, a warning says so: reaching them would take an
+/// impulse.
 #[test]
 fn a_curve_that_begins_elsewhere_is_told() {
     let said = |start: &str, want: &str| {
