@@ -32,6 +32,21 @@ pub struct Layout {
     pub margins: Vec<(ExprId, Option<(f64, f64)>)>,
 }
 
+impl Layout {
+    /// Quantities that nothing else is computed from.
+    pub fn of(wanted: Vec<Wanted>) -> Self {
+        Layout {
+            wanted,
+            n_recorded: 0,
+            n_locks: 0,
+            n_gains: 0,
+            measured: Vec::new(),
+            named: Vec::new(),
+            margins: Vec::new(),
+        }
+    }
+}
+
 /// What a measure reads of another run.
 #[derive(Clone, Debug)]
 pub enum Named {

@@ -84,15 +84,7 @@ pub fn powers_of_run(
         .map(|b| bond_power(&mut graph, BondId(b)))
         .collect();
 
-    let mut layout = Layout {
-        wanted: Vec::new(),
-        n_recorded: 0,
-        n_locks: 0,
-        n_gains: 0,
-        measured: Vec::new(),
-        named: Vec::new(),
-        margins: Vec::new(),
-    };
+    let mut layout = Layout::of(Vec::new());
     match when {
         When::Mean => integrate_powers(&mut graph.signals, &powers),
         When::At(_) => layout.wanted.extend(powers.iter().map(|&value| Wanted {

@@ -90,15 +90,7 @@ pub fn activities(design: &Design) -> Result<Activities, Refused> {
     }
     let ranked = ranked(&graph);
     let (columns, n_powers) = columns(&mut graph, &ranked);
-    let layout = Layout {
-        wanted: columns.into_iter().map(wanted).collect(),
-        n_recorded: 0,
-        n_locks: 0,
-        n_gains: 0,
-        measured: Vec::new(),
-        named: Vec::new(),
-        margins: Vec::new(),
-    };
+    let layout = Layout::of(columns.into_iter().map(wanted).collect());
     let mut spec = run_spec(plan, &layout, &[], Engine::Auto);
     // Only what is added up on the way is asked for.
     spec.output_times.clear();

@@ -152,15 +152,7 @@ pub(crate) fn other_start(
 
 /// A layout of values alone.
 pub(crate) fn plain_layout(values: Vec<ExprId>) -> Layout {
-    Layout {
-        wanted: values.into_iter().map(plain).collect(),
-        n_recorded: 0,
-        n_locks: 0,
-        n_gains: 0,
-        measured: Vec::new(),
-        named: Vec::new(),
-        margins: Vec::new(),
-    }
+    Layout::of(values.into_iter().map(plain).collect())
 }
 
 /// A value without name and unit.

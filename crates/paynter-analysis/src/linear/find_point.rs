@@ -49,15 +49,7 @@ impl Finder {
         at: &At<'_>,
         asked: Span,
     ) -> Result<Self, LinearError> {
-        let layout = Layout {
-            wanted: wanted.iter().map(|&value| unnamed(value)).collect(),
-            n_recorded: 0,
-            n_locks: 0,
-            n_gains: 0,
-            measured: Vec::new(),
-            named: Vec::new(),
-            margins: Vec::new(),
-        };
+        let layout = Layout::of(wanted.iter().map(|&value| unnamed(value)).collect());
 
         let mut spec = run_spec(&design.plan, &layout, &[], Engine::Auto);
         spec.output_times.clear();

@@ -180,9 +180,23 @@ impl Planner<'_> {
             _ => None,
         };
         let Some((comparison, left, right)) = found else {
-            let diagnostic = Diagnostic::error(code::OPTIMIZE, "a condition compares two measures")
-                .primary(e.span, "not a comparison")
-                .help("write `over <= 20 [%]`");
+            let is_exact = matches!(
+                &e.kind,
+                ast::ExprKind::Binary {
+                    op: ast::BinaryOp::Ne | ast::BinaryOp::Eq,
+                    ..
+                }
+            );
+            let label = match is_exact {
+                true => "neither below nor above",
+                false => "not a comparison",
+            };
+            let diagnostic = Diagnostic::error(
+                code::OPTIMIZE,
+                "a condition keeps a measure below or above a value",
+            )
+            .primary(e.span, label)
+            .help("write `over <= 20 [%]`; in a search `over == 20 [%]` is possible, too");
             self.report(diagnostic);
             return None;
         };
